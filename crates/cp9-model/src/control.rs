@@ -1,0 +1,130 @@
+//! The private protocol between cp9 and its embedded controller: one JSON request a line over the
+//! session's Unix socket, answered by one JSON reply a line (`watch` by many).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version both sides must share.
+pub const PROTOCOL: u32 = 1;
+
+/// What is asked of the controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "op")]
+pub enum Request {
+    /// Who are you?
+    Hello,
+    /// The state of every resource now.
+    Status,
+    /// The state now and after every change, until the connection ends.
+    Watch,
+    /// Build or restart this resource.
+    Trigger {
+        /// The resource's name.
+        resource: String,
+    },
+    /// Read `dev-plan.json` again and change only what differs.
+    Reload,
+    /// Stop every child, answer, end.
+    Stop,
+}
+
+/// What the controller answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "reply")]
+pub enum Reply {
+    /// To `hello`, and to `reload` when the new plan is in force.
+    Hello(Hello),
+    /// To `status` and `watch`.
+    Status(ControllerStatus),
+    /// To `trigger` and `stop`.
+    Done,
+    /// The request failed.
+    Error {
+        /// Why.
+        message: String,
+    },
+}
+
+/// Who the controller is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The id of the session folder it serves.
+    pub id: String,
+    /// Its protocol version.
+    pub protocol: u32,
+    /// The digest of the plan in force.
+    pub plan_digest: String,
+    /// Its process id.
+    pub pid: u32,
+}
+
+/// The state of all resources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControllerStatus {
+    /// Who answers.
+    pub hello: Hello,
+    /// Every resource of the plan, in its order.
+    pub resources: Vec<ResourceStatus>,
+}
+
+/// The state of one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceStatus {
+    /// The resource's name.
+    pub name: String,
+    /// The service it belongs to.
+    pub service: String,
+    /// What it is doing.
+    pub phase: Phase,
+    /// True when it is as it should be now: built, or running and ready.
+    pub ready: bool,
+    /// True once it was ready or failed since this controller took it over.
+    pub verdict: bool,
+    /// Why it is not ready: the compiler's message, the probe's answer, the exit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The child's process id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Restarts after a crash, counted since the last stable run.
+    pub restarts: u32,
+    /// Builds or starts done so far by this controller.
+    pub runs: u32,
+    /// The hash of the binary that was built last (build) or is running (serve).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<String>,
+    /// The digest of the watched files that the last finished build or start was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Milliseconds that the last build child ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_millis: Option<u64>,
+}
+
+/// What a resource is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Waits for what it depends on, or for a person (manual trigger).
+    Waiting,
+    /// A build runs.
+    Building,
+    /// Built.
+    Built,
+    /// Started, not ready yet.
+    Starting,
+    /// Running and ready.
+    Running,
+    /// Running, and the probe fails.
+    Unready,
+    /// The build failed.
+    Failed,
+    /// Crashed; waits for its next start.
+    Backoff,
+    /// Crashed too often; waits for the next build, deploy or up.
+    Quiescent,
+    /// Being stopped.
+    Stopping,
+    /// Stopped.
+    Stopped,
+}
