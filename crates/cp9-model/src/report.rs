@@ -180,3 +180,20 @@ pub struct LogLine {
     /// The line, without its end and without control characters.
     pub text: String,
 }
+
+/// What happens while a long command runs; one JSON line each under `--json=lines`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", tag = "event")]
+pub enum Progress {
+    /// A state began, ended or was kept.
+    State(StateReport),
+    /// A resource changed.
+    Resource(Box<ResourceStatus>),
+    /// A stage of a destroy ended.
+    Stage(StageReport),
+    /// Something a person should read once.
+    Note {
+        /// A whole sentence.
+        text: String,
+    },
+}
