@@ -1,5 +1,17 @@
 //! One problem of a file that a person wrote, with its place and its remedy.
 
+pub mod code;
+pub mod finding;
+mod snippet;
+pub mod source;
+
+#[cfg(test)]
+mod tests;
+
+pub use code::Code;
+pub use finding::{Finding, MOST_SHOWN, report};
+pub use source::Source;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

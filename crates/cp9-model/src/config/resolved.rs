@@ -25,10 +25,14 @@ pub struct ResolvedConfig {
     /// Which cloud is written to.
     pub target: Target,
     /// The substrate's Terraform root.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terraform: Option<Terraform>,
     /// Where the app environments come from.
-    #[serde(rename = "appDelivery", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "appDelivery",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub app_delivery: Option<AppDelivery>,
     /// How the controller is started.
     pub tilt: Tilt,
@@ -64,11 +68,31 @@ pub struct Host {
     /// The kind of host.
     pub mode: HostMode,
     /// The duration as written, such as `8h`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<String>,
     /// The same in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<u64>,
+    /// The kubeconfig of an existing cluster, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubeconfig: Option<String>,
+    /// The context inside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The k3d cluster that cp9 creates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k3d: Option<K3d>,
+}
+
+/// The k3d cluster that cp9 creates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct K3d {
+    /// Agent nodes.
+    pub agents: u32,
+    /// Memory of the nodes, such as `8G`.
+    pub memory: String,
+    /// Whether a registry is created beside the cluster.
+    pub registry: bool,
 }
 
 /// The kind of host.
@@ -91,10 +115,10 @@ pub struct Target {
     /// The cloud.
     pub cloud: CloudName,
     /// The region; none on `local`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// The `aws` block as written.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aws: Option<serde_json::Value>,
 }
 
@@ -120,12 +144,12 @@ pub struct Terraform {
     /// Local folder or git URL.
     pub repo: String,
     /// The git ref.
-    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub git_ref: Option<String>,
     /// The root module inside it.
     pub path: String,
     /// The persona's variables inside it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub var_file: Option<String>,
     /// `local`.
     pub state: String,
@@ -137,7 +161,7 @@ pub struct AppDelivery {
     /// Absolute local folder, or a git URL.
     pub repo: String,
     /// The git ref.
-    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub git_ref: Option<String>,
     /// The environment.
     pub env: String,
@@ -151,7 +175,7 @@ pub struct Tilt {
     /// Tilt's port.
     pub port: u16,
     /// A Tiltfile loaded last.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include: Option<String>,
 }
 
@@ -187,7 +211,7 @@ pub struct SourceService {
     /// Absolute local folder, or a git URL.
     pub repo: String,
     /// The wanted git ref.
-    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub git_ref: Option<String>,
     /// How it is built.
     pub build: Build,
@@ -208,10 +232,10 @@ pub struct SourceService {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// The entry source file, relative to the repo.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main: Option<String>,
     /// The command with `${output}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
     /// Extra ignore patterns, gitignore syntax.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -251,10 +275,10 @@ pub struct StubService {
     /// `swagger`, `proto`, `metering-recorder`, `billing-recorder` or `permissive`.
     pub kind: String,
     /// The definition file, absolute.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
     /// The recording, absolute.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
 

@@ -1,1 +1,20 @@
-//! YAML with spans.
+//! YAML with spans: text in, a tree of our own out, every node with its place.
+//!
+//! The parser crate stays behind this module. Scalars are resolved by the rules of kubectl's Go
+//! reader, so that cp9 and the cluster agree on what a document says.
+
+mod build;
+mod node;
+mod options;
+mod parse;
+mod scalar;
+mod spans;
+
+#[cfg(test)]
+mod tests;
+
+pub use node::{Document, Entry, Node, Style, Value};
+pub use options::Options;
+pub use parse::{decode, parse_bytes};
+pub use scalar::{Resolved, resolve_plain};
+pub use spans::{Place, Spans};
