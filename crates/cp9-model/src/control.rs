@@ -65,6 +65,9 @@ pub struct ControllerStatus {
     pub hello: Hello,
     /// Every resource of the plan, in its order.
     pub resources: Vec<ResourceStatus>,
+    /// What a person should know about the controller itself, such as a fallback it uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The state of one resource.
