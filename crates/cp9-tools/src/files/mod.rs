@@ -1,0 +1,12 @@
+//! Files: atomic writes, private folders, whole trees. Every error names the path.
+
+pub(crate) mod append;
+mod atomic;
+mod error;
+mod read;
+mod remove;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use error::FileError;

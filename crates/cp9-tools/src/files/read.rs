@@ -1,0 +1,92 @@
+//! Reading files whole.
+
+use std::fs::File;
+use std::io::Read;
+
+use camino::Utf8Path;
+use sha2::{Digest, Sha256};
+
+use crate::Doors;
+
+use super::FileError;
+use super::error::failed;
+
+/// Nothing that cp9 reads whole is near this size.
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+impl Doors {
+    /// Reads a file.
+    #[expect(
+        clippy::unused_self,
+        reason = "only who holds the doors may touch files"
+    )]
+    pub fn read(&self, path: &Utf8Path) -> Result<Vec<u8>, FileError> {
+        read_capped(path, LARGEST)
+    }
+
+    /// Reads a file of at most this many bytes.
+    #[expect(
+        clippy::unused_self,
+        reason = "only who holds the doors may touch files"
+    )]
+    pub fn read_at_most(&self, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, FileError> {
+        read_capped(path, limit)
+    }
+
+    /// Reads a text file.
+    pub fn read_text(&self, path: &Utf8Path) -> Result<String, FileError> {
+        String::from_utf8(self.read(path)?).map_err(|error| FileError::NotUtf8 {
+            path: path.to_owned(),
+            at: error.utf8_error().valid_up_to(),
+        })
+    }
+
+    /// True when there is something at the path, be it a link that leads nowhere.
+    #[expect(
+        clippy::unused_self,
+        reason = "only who holds the doors may touch files"
+    )]
+    pub fn exists(&self, path: &Utf8Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+
+    /// The SHA-256 of a file, as lower-case hex, without reading it whole into memory.
+    #[expect(
+        clippy::unused_self,
+        reason = "only who holds the doors may touch files"
+    )]
+    pub fn digest(&self, path: &Utf8Path) -> Result<String, FileError> {
+        let failed = failed("read", path);
+        let mut file = File::open(path).map_err(&failed)?;
+        let mut digest = Sha256::new();
+        let mut buffer = vec![0; 128 * 1024];
+        loop {
+            let read = file.read(&mut buffer).map_err(&failed)?;
+            if read == 0 {
+                break;
+            }
+            digest.update(&buffer[..read]);
+        }
+        let hex = digest
+            .finalize()
+            .into_iter()
+            .map(|byte| format!("{byte:02x}"));
+        Ok(hex.collect())
+    }
+}
+
+pub(super) fn read_capped(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let failed = failed("read", path);
+    let file = File::open(path).map_err(&failed)?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(&failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(FileError::TooLarge {
+            path: path.to_owned(),
+            limit,
+        });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,1 @@
+//! Files are whole, private and where they should be.

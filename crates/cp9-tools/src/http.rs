@@ -1,0 +1,243 @@
+//! HTTP to this machine: one request to a loopback port, bounded in time and size.
+
+#[cfg(test)]
+mod tests;
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use cp9_model::{Category, Explain};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::{Request, Response, body::Incoming};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use crate::Doors;
+use crate::record::{Call, Kind};
+
+/// What is kept of a body.
+const MOST_BODY: usize = 64 * 1024;
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpReply {
+    /// The status code.
+    pub status: u16,
+    /// The body's first 64 KiB.
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The request cannot be written.
+    #[error("cannot ask `{url}`: path or headers are not valid in HTTP")]
+    Invalid {
+        /// What was asked.
+        url: String,
+        /// The rule that is broken.
+        source: hyper::http::Error,
+    },
+    /// No connection.
+    #[error("cannot connect to `{url}`")]
+    Connect {
+        /// What was asked.
+        url: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The other side does not speak HTTP/1.1, or hung up.
+    #[error("no valid HTTP answer from `{url}`")]
+    Answer {
+        /// What was asked.
+        url: String,
+        /// What is wrong with it.
+        source: hyper::Error,
+    },
+    /// No whole answer in time.
+    #[error("no answer from `{url}` within {} ms", .limit.as_millis())]
+    TimedOut {
+        /// What was asked.
+        url: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// Cancelled.
+    #[error("call of `{url}` was interrupted")]
+    Interrupted {
+        /// What was asked.
+        url: String,
+    },
+}
+
+impl Explain for HttpError {
+    fn category(&self) -> Category {
+        match self {
+            Self::Invalid { .. } => Category::Config,
+            _ => Category::Transient,
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "http-invalid",
+            Self::Connect { .. } => "http-connect",
+            Self::Answer { .. } => "http-answer",
+            Self::TimedOut { .. } => "http-timeout",
+            Self::Interrupted { .. } => "interrupted",
+        }
+    }
+}
+
+impl Doors {
+    /// Gets a path of a loopback port. Redirects are not followed; the limit covers connection,
+    /// head and body.
+    pub async fn http_get(
+        &self,
+        port: u16,
+        path: &str,
+        headers: &[(String, String)],
+        timeout: Duration,
+    ) -> Result<HttpReply, HttpError> {
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let url = format!("http://127.0.0.1:{port}{slash}{path}");
+        let started = self.clock.instant();
+        let result = tokio::select! {
+            result = get(port, &url, headers) => result,
+            () = tokio::time::sleep(timeout) => Err(HttpError::TimedOut { url: url.clone(), limit: timeout }),
+            () = self.cancel.cancelled() => Err(HttpError::Interrupted { url: url.clone() }),
+        };
+        let outcome = match &result {
+            Ok(reply) => reply.status.to_string(),
+            Err(error) => error.code().to_owned(),
+        };
+        self.recorder.call(Call {
+            kind: Kind::Http,
+            what: "GET".to_owned(),
+            argv: Vec::new(),
+            url: Some(url),
+            path: None,
+            cwd: None,
+            millis: millis(started.elapsed()),
+            outcome,
+        });
+        result
+    }
+
+    /// Connects to a loopback port and hangs up.
+    pub async fn tcp_probe(&self, port: u16, timeout: Duration) -> Result<(), HttpError> {
+        let url = format!("tcp://127.0.0.1:{port}");
+        let started = self.clock.instant();
+        let result = tokio::select! {
+            result = connect(port, &url) => result.map(drop),
+            () = tokio::time::sleep(timeout) => Err(HttpError::TimedOut { url: url.clone(), limit: timeout }),
+            () = self.cancel.cancelled() => Err(HttpError::Interrupted { url: url.clone() }),
+        };
+        let outcome = result
+            .as_ref()
+            .err()
+            .map_or("connected", HttpError::code)
+            .to_owned();
+        self.recorder.call(Call {
+            kind: Kind::Http,
+            what: "CONNECT".to_owned(),
+            argv: Vec::new(),
+            url: Some(url),
+            path: None,
+            cwd: None,
+            millis: millis(started.elapsed()),
+            outcome,
+        });
+        result
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+async fn connect(port: u16, url: &str) -> Result<TcpStream, HttpError> {
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await;
+    stream.map_err(|source| HttpError::Connect {
+        url: url.to_owned(),
+        source,
+    })
+}
+
+async fn get(port: u16, url: &str, headers: &[(String, String)]) -> Result<HttpReply, HttpError> {
+    let request = request(port, url, headers)?;
+    let stream = connect(port, url).await?;
+    exchange(stream, request)
+        .await
+        .map_err(|source| HttpError::Answer {
+            url: url.to_owned(),
+            source,
+        })
+}
+
+fn request(
+    port: u16,
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<Request<Empty<Bytes>>, HttpError> {
+    let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+    let mut builder = Request::get(format!("/{path}")).header("connection", "close");
+    let given = |name: &str| {
+        headers
+            .iter()
+            .any(|(known, _)| known.eq_ignore_ascii_case(name))
+    };
+    if !given("host") {
+        builder = builder.header("host", format!("127.0.0.1:{port}"));
+    }
+    if !given("user-agent") {
+        builder = builder.header("user-agent", "cp9");
+    }
+    for (name, value) in headers {
+        builder = builder.header(name, value);
+    }
+    builder
+        .body(Empty::new())
+        .map_err(|source| HttpError::Invalid {
+            url: url.to_owned(),
+            source,
+        })
+}
+
+async fn exchange(
+    stream: TcpStream,
+    request: Request<Empty<Bytes>>,
+) -> Result<HttpReply, hyper::Error> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let answer = async {
+        let response = sender.send_request(request).await?;
+        read(response).await
+    };
+    let drive = async {
+        // What went wrong with the connection reaches us through the answer.
+        let _ = connection.await;
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        answer = answer => answer,
+        () = drive => unreachable!("the connection's driver never returns"),
+    }
+}
+
+async fn read(response: Response<Incoming>) -> Result<HttpReply, hyper::Error> {
+    let status = response.status().as_u16();
+    let mut incoming = response.into_body();
+    let mut body = Vec::new();
+    while let Some(frame) = incoming.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            let room = MOST_BODY - body.len();
+            body.extend_from_slice(&data[..data.len().min(room)]);
+            if data.len() >= room {
+                break;
+            }
+        }
+    }
+    Ok(HttpReply { status, body })
+}

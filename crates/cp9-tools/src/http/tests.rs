@@ -1,0 +1,1 @@
+//! Answers, silence and nonsense.

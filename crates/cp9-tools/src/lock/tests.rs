@@ -1,0 +1,1 @@
+//! One holder at a time.

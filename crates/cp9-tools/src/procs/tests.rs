@@ -1,0 +1,1 @@
+//! Processes are found, told apart and ended.

@@ -1,0 +1,1 @@
+//! Programs run, fail, hang and are ended.

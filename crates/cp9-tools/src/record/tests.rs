@@ -1,0 +1,1 @@
+//! What is recorded, and what is not.

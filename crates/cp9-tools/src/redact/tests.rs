@@ -1,0 +1,1 @@
+//! No form of a secret survives.
