@@ -1,0 +1,104 @@
+//! Cargo as the tasks call it: one feature set for lints, docs and tests, so that nothing is built twice.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::outside::{command, var, var_names};
+use crate::report::Finding;
+
+/// Features of the `cp9` crate that only tests use, as far as it has them.
+const TEST_FEATURES: [&str; 2] = ["fault-injection", "test-fakes"];
+
+/// Variables that `cargo run` gave to this program; a nested cargo must not pass them on to builds.
+const FROM_CARGO_RUN: [&str; 5] = [
+    "CARGO_MANIFEST_",
+    "CARGO_PKG_",
+    "CARGO_BIN_",
+    "CARGO_CRATE_NAME",
+    "CARGO_PRIMARY_PACKAGE",
+];
+
+/// A cargo command in the root of the repository.
+pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
+    let mut command = command("cargo");
+    command.args(args).current_dir(root);
+    for name in var_names() {
+        if FROM_CARGO_RUN.iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    if var("CARGO_TERM_COLOR").is_none() && std::io::stdout().is_terminal() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    command
+}
+
+/// Runs cargo with its output shown; a failure is one finding.
+pub(crate) fn check(mut command: Command, what: &str) -> Result<Vec<Finding>> {
+    let status = command.status().context("cannot run `cargo`")?;
+    if status.success() {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Finding::about(
+        what,
+        format!("ended with {status}; see above"),
+    )])
+}
+
+/// What cargo says about the crates of this workspace, without asking any registry.
+pub(crate) fn metadata(root: &Path) -> Result<Value> {
+    let args = [
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version",
+        "1",
+    ];
+    let output = cargo(root, &args)
+        .output()
+        .context("cannot run `cargo metadata`")?;
+    if !output.status.success() {
+        bail!(
+            "`cargo metadata` failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")
+}
+
+/// The `--features` value that lints and tests share; empty when there is none.
+pub(crate) fn test_features(metadata: &Value) -> String {
+    let has = |feature: &str| {
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        packages
+            .filter(|package| package["name"] == "cp9")
+            .any(|package| package["features"].get(feature).is_some())
+    };
+    let wanted: Vec<String> = TEST_FEATURES
+        .iter()
+        .filter(|feature| has(feature))
+        .map(|feature| format!("cp9/{feature}"))
+        .collect();
+    wanted.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_features_that_exist_are_asked_for() {
+        let metadata = json!({"packages": [
+            {"name": "cp9-model", "features": {"test-fakes": []}},
+            {"name": "cp9", "features": {"fault-injection": []}},
+        ]});
+        assert_eq!(test_features(&metadata), "cp9/fault-injection");
+        assert_eq!(test_features(&json!({})), "");
+    }
+}

@@ -1,0 +1,214 @@
+//! `cargo xtask ci`: every check, fast ones first, all of them even after a failure.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::{Sender, channel};
+
+use anyhow::{Context, Result};
+
+use crate::cargo::{self, cargo};
+use crate::libtest::Tally;
+use crate::outside::{say, var};
+use crate::report::{Checks, Finding};
+use crate::{docs, lint, tree};
+
+/// What no test may skip when `CI=true`: it is there wherever cp9 can be built.
+const REQUIRED_IN_CI: [&str; 3] = ["cargo", "process", "rustc"];
+
+/// Runs everything; true when all is well.
+pub(crate) fn run(root: &Path) -> Result<bool> {
+    let metadata = cargo::metadata(root)?;
+    let features = cargo::test_features(&metadata);
+    let mut checks = Checks::new(say);
+    lint::all(root, &metadata, &mut checks)?;
+    checks.run("format", || format(root));
+    checks.run("clippy", || {
+        let args = with_features(&["clippy", "--workspace", "--all-targets"], &features);
+        cargo::check(
+            cargo(root, &[args.as_slice(), &["--", "-D", "warnings"]].concat()),
+            "cargo clippy",
+        )
+    });
+    checks.run("docs", || {
+        let args = with_features(&["doc", "--workspace", "--no-deps"], &features);
+        let mut command = cargo(root, &args);
+        command.env("RUSTDOCFLAGS", "-D warnings");
+        cargo::check(command, "cargo doc")
+    });
+    let built = checks.run("build", || {
+        cargo::check(
+            cargo(root, &docs::build_args(&features)),
+            "cargo test --no-run",
+        )
+    });
+    checks.run("generated references", || {
+        if built {
+            docs::stale(root)
+        } else {
+            Ok(Vec::new())
+        }
+    });
+    let mut tally = Tally::default();
+    checks.run("tests", || tests(root, &features, &mut tally));
+    say("");
+    say(&checks.summary());
+    for (what, why) in &tally.skips {
+        say(&format!("skipped: {what}: {why}"));
+    }
+    say(&tally.closing());
+    Ok(checks.ok())
+}
+
+fn with_features<'a>(args: &[&'a str], features: &'a str) -> Vec<&'a str> {
+    let mut args = args.to_vec();
+    if !features.is_empty() {
+        args.extend(["--features", features]);
+    }
+    args
+}
+
+/// The workspace by cargo, the examples (which stand outside it) by rustfmt itself.
+fn format(root: &Path) -> Result<Vec<Finding>> {
+    let mut found = cargo::check(
+        cargo(root, &["fmt", "--all", "--", "--check"]),
+        "cargo fmt --all",
+    )?;
+    let is_example =
+        |path: &str| path.starts_with("examples/") && path.rsplit('.').next() == Some("rs");
+    let examples: Vec<String> = tree::load(root)?
+        .into_iter()
+        .map(|file| file.path)
+        .filter(|path| is_example(path))
+        .collect();
+    if !examples.is_empty() {
+        let mut rustfmt = crate::outside::command("rustfmt");
+        rustfmt
+            .args(["--check", "--edition", "2021"])
+            .args(examples)
+            .current_dir(root);
+        found.extend(cargo::check(
+            rustfmt,
+            "rustfmt --edition 2021 on the examples",
+        )?);
+    }
+    Ok(found)
+}
+
+fn tests(root: &Path, features: &str, tally: &mut Tally) -> Result<Vec<Finding>> {
+    let args = with_features(&["test", "--workspace", "--no-fail-fast"], features);
+    let mut child = cargo(root, &args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot run `cargo test`")?;
+    let (line_tx, line_rx) = channel();
+    let out = child
+        .stdout
+        .take()
+        .map(|out| relay(out, std::io::stdout(), line_tx.clone()));
+    let err = child
+        .stderr
+        .take()
+        .map(|err| relay(err, std::io::stderr(), line_tx));
+    while let Ok(line) = line_rx.recv() {
+        tally.feed(&line);
+    }
+    for thread in [out, err].into_iter().flatten() {
+        thread
+            .join()
+            .map_err(|_| anyhow::anyhow!("a reader of `cargo test` ended early"))?;
+    }
+    let status = child.wait()?;
+    Ok(verdict(
+        status.success(),
+        tally,
+        var("CI").as_deref() == Some("true"),
+    ))
+}
+
+/// What is wrong with a test run.
+fn verdict(success: bool, tally: &Tally, ci: bool) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if !success || tally.failed > 0 {
+        found.push(Finding::about(
+            "cargo test",
+            format!("failed: {}", tally.closing()),
+        ));
+    }
+    if success && tally.passed == 0 {
+        found.push(Finding::about("cargo test", "ran no test"));
+    }
+    if ci {
+        let refused = tally.refused(&REQUIRED_IN_CI);
+        found.extend(
+            refused
+                .iter()
+                .map(|what| Finding::about(*what, "skipped, though CI must run it")),
+        );
+    }
+    found
+}
+
+/// Shows a stream line by line and hands on each line.
+fn relay(
+    from: impl Read + Send + 'static,
+    mut to: impl Write + Send + 'static,
+    line_tx: Sender<String>,
+) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            let _ = to.write_all(&line).and_then(|()| to.flush());
+            let _ = line_tx.send(String::from_utf8_lossy(&line).into_owned());
+            line.clear();
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(lines: &str) -> Tally {
+        let mut tally = Tally::default();
+        lines.lines().for_each(|line| tally.feed(line));
+        tally
+    }
+
+    #[test]
+    fn a_run_fails_by_exit_by_count_by_emptiness_and_by_refused_skips() {
+        let good = tally("test result: ok. 3 passed; 0 failed; 0 ignored");
+        assert_eq!(verdict(true, &good, true), []);
+        assert_eq!(verdict(false, &good, true).len(), 1);
+        assert_eq!(
+            verdict(
+                true,
+                &tally("test result: FAILED. 3 passed; 1 failed; 0 ignored"),
+                true
+            )
+            .len(),
+            1
+        );
+        assert_eq!(verdict(true, &Tally::default(), false).len(), 1);
+        let skipping = tally(
+            "test result: ok. 3 passed; 0 failed; 0 ignored\nSKIP: rustc: not found\nSKIP: k3d: none",
+        );
+        assert_eq!(verdict(true, &skipping, false), []);
+        assert_eq!(
+            verdict(true, &skipping, true),
+            [Finding::about("rustc", "skipped, though CI must run it")]
+        );
+    }
+
+    #[test]
+    fn features_are_left_out_when_there_are_none() {
+        assert_eq!(with_features(&["test"], ""), ["test"]);
+        assert_eq!(
+            with_features(&["test"], "cp9/x"),
+            ["test", "--features", "cp9/x"]
+        );
+    }
+}

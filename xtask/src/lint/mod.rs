@@ -1,0 +1,10 @@
+//! The static checks: they read files and `cargo metadata`, and compile nothing.
+
+mod headers;
+mod layering;
+mod listed;
+mod run;
+mod sizes;
+mod words;
+
+pub(crate) use run::{all, run};

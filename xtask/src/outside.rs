@@ -1,0 +1,63 @@
+//! The task runner's own doors: programs, environment, files, output. These tasks run on a
+//! developer's machine before cp9 is built, so they cannot use the doors of cp9.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+/// A program that is about to be run.
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// A variable of the environment, if set and not empty.
+pub(crate) fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The names of all variables.
+pub(crate) fn var_names() -> Vec<String> {
+    std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .collect()
+}
+
+/// The root of the repository: the folder above this crate.
+pub(crate) fn root() -> Result<PathBuf> {
+    let here = var("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
+    let root = Path::new(&here)
+        .parent()
+        .context("the task runner's crate has no parent folder")?;
+    Ok(root.to_path_buf())
+}
+
+/// Writes a file, and the folders above it, unless it already holds exactly this.
+pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<bool> {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(false);
+    }
+    write(path, text)?;
+    Ok(true)
+}
+
+/// Writes a file and the folders above it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("cannot create `{}`", dir.display()))?;
+    }
+    std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Prints a line to stdout; a closed pipe is nobody's error.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Prints a line to stderr.
+pub(crate) fn warn(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
