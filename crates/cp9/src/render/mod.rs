@@ -1,0 +1,11 @@
+//! Reports as text for people: one file per report. Values in, text out.
+
+pub(crate) mod destroy;
+pub(crate) mod logs;
+pub(crate) mod pause;
+pub(crate) mod services;
+pub(crate) mod states;
+pub(crate) mod status;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod up;
