@@ -243,3 +243,14 @@ pub(crate) fn signal_own_group(leader: u32, signal: Option<Signal>) -> bool {
 pub fn is_port_free(port: u16) -> bool {
     port != 0 && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
+
+/// The id of this process.
+pub fn own_pid() -> u32 {
+    std::process::id()
+}
+
+/// Sends a signal to this process itself.
+pub fn raise(signal: Signal) {
+    // A signal to oneself cannot fail: the number and the target are valid by their types.
+    let _ = nix::sys::signal::raise(signal.into());
+}

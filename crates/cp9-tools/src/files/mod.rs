@@ -3,6 +3,7 @@
 pub(crate) mod append;
 mod atomic;
 mod error;
+mod list;
 mod read;
 mod remove;
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod error;
 mod launch;
 mod output;
 mod run;
+mod which;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,41 @@
+//! Looking at folders without reading what they hold.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::FileError;
+use super::error::failed;
+use crate::Doors;
+
+impl Doors {
+    /// The entries of a folder by name, in order; names that are not UTF-8 are left out, since no file of
+    /// ours has one. A folder that is missing has none.
+    pub fn list(&self, dir: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FileError> {
+        if !dir.is_dir() {
+            return Ok(Vec::new());
+        }
+        let mut entries = Vec::new();
+        for entry in dir.read_dir_utf8().map_err(failed("list", dir))? {
+            match entry {
+                Ok(entry) => entries.push(entry.into_path()),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {}
+                Err(error) => return Err(failed("list", dir)(error)),
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    /// True for a folder that only its owner can enter.
+    pub fn is_private_dir(&self, dir: &Utf8Path) -> bool {
+        let meta = dir.symlink_metadata();
+        meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode() & 0o077 == 0)
+    }
+
+    /// When a file was written last.
+    pub fn modified(&self, path: &Utf8Path) -> Option<jiff::Timestamp> {
+        let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok()?;
+        time.try_into().ok()
+    }
+}
