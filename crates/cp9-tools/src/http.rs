@@ -103,52 +103,42 @@ impl Doors {
     ) -> Result<HttpReply, HttpError> {
         let slash = if path.starts_with('/') { "" } else { "/" };
         let url = format!("http://127.0.0.1:{port}{slash}{path}");
-        let started = self.clock.instant();
-        let result = tokio::select! {
-            result = get(port, &url, headers) => result,
-            () = tokio::time::sleep(timeout) => Err(HttpError::TimedOut { url: url.clone(), limit: timeout }),
-            () = self.cancel.cancelled() => Err(HttpError::Interrupted { url: url.clone() }),
-        };
-        let outcome = match &result {
-            Ok(reply) => reply.status.to_string(),
-            Err(error) => error.code().to_owned(),
-        };
-        self.recorder.call(Call {
-            kind: Kind::Http,
-            what: "GET".to_owned(),
-            argv: Vec::new(),
-            url: Some(url),
-            path: None,
-            cwd: None,
-            millis: millis(started.elapsed()),
-            outcome,
-        });
-        result
+        let answer = get(port, &url, headers);
+        let word = |reply: &HttpReply| reply.status.to_string();
+        self.bounded("GET", &url, timeout, answer, word).await
     }
 
     /// Connects to a loopback port and hangs up.
     pub async fn tcp_probe(&self, port: u16, timeout: Duration) -> Result<(), HttpError> {
         let url = format!("tcp://127.0.0.1:{port}");
+        let connected = async { connect(port, &url).await.map(drop) };
+        let word = |(): &()| "connected".to_owned();
+        self.bounded("CONNECT", &url, timeout, connected, word)
+            .await
+    }
+
+    async fn bounded<T>(
+        &self,
+        what: &str,
+        url: &str,
+        limit: Duration,
+        call: impl Future<Output = Result<T, HttpError>>,
+        word: impl FnOnce(&T) -> String,
+    ) -> Result<T, HttpError> {
         let started = self.clock.instant();
+        let asked = url.to_owned();
         let result = tokio::select! {
-            result = connect(port, &url) => result.map(drop),
-            () = tokio::time::sleep(timeout) => Err(HttpError::TimedOut { url: url.clone(), limit: timeout }),
-            () = self.cancel.cancelled() => Err(HttpError::Interrupted { url: url.clone() }),
+            result = call => result,
+            () = tokio::time::sleep(limit) => Err(HttpError::TimedOut { url: asked, limit }),
+            () = self.cancel.cancelled() => Err(HttpError::Interrupted { url: asked }),
         };
-        let outcome = result
-            .as_ref()
-            .err()
-            .map_or("connected", HttpError::code)
-            .to_owned();
+        let outcome = match &result {
+            Ok(value) => word(value),
+            Err(error) => error.code().to_owned(),
+        };
         self.recorder.call(Call {
-            kind: Kind::Http,
-            what: "CONNECT".to_owned(),
-            argv: Vec::new(),
-            url: Some(url),
-            path: None,
-            cwd: None,
-            millis: millis(started.elapsed()),
-            outcome,
+            url: Some(url.to_owned()),
+            ..Call::new(Kind::Http, what, millis(started.elapsed()), outcome)
         });
         result
     }

@@ -137,3 +137,80 @@ fn skip_string(chars: &mut Chars<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret::Secret;
+
+    fn split(redactor: &Redactor, chunks: &[&[u8]]) -> Vec<String> {
+        let mut said = Vec::new();
+        let mut lines = RedactingLines::new(redactor.clone());
+        for chunk in chunks {
+            lines.push(chunk, &mut |line| said.push(line.to_owned()));
+        }
+        lines.finish(&mut |line| said.push(line.to_owned()));
+        said
+    }
+
+    fn plain(chunks: &[&[u8]]) -> Vec<String> {
+        split(&Redactor::new(), chunks)
+    }
+
+    #[test]
+    fn ends_of_lines() {
+        assert_eq!(plain(&[b"a\nb\r\n\nc"]), ["a", "b", "", "c"]);
+        assert_eq!(plain(&[b"a\r", b"\nb"]), ["a", "b"]);
+        assert_eq!(plain(&[b""]), Vec::<String>::new());
+        assert_eq!(plain(&[b"\n"]), [""]);
+    }
+
+    #[test]
+    fn carriage_return_updates_the_line() {
+        assert_eq!(plain(&[b"10%\r50%\r100%\ndone"]), ["100%", "done"]);
+        assert_eq!(plain(&[b"10%\r50%\r"]), ["50%"]);
+        assert_eq!(plain(&[b"a\r\r\nb"]), ["a", "b"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown() {
+        assert_eq!(
+            plain(&[b"\xff\xfea\n", b"\xc3", b"\xa4\n"]),
+            ["\u{fffd}\u{fffd}a", "ä"]
+        );
+    }
+
+    #[test]
+    fn control_characters_go() {
+        let text =
+            "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}x\u{1b}(B\u{8}\u{0}\u{9b}2Jy\tz\u{202e}";
+        assert_eq!(strip_control(text), "red xy\tz");
+        assert_eq!(strip_control("\u{1b}]never ended"), "never ended");
+        assert_eq!(strip_control("a\u{1b}"), "a");
+        assert_eq!(strip_control("a\u{1b}["), "a");
+        assert_eq!(strip_control("\u{1b}Pq\u{1b}\\b"), "b");
+    }
+
+    #[test]
+    fn escapes_inside_a_secret_do_not_save_it() {
+        let redactor = Redactor::new();
+        redactor.add(&Secret::new("hunter22"));
+        assert_eq!(split(&redactor, &[b"is hun\x1b[0mter22\n"]), ["is ***"]);
+    }
+
+    #[test]
+    fn endless_lines_are_cut_without_the_beginning_of_a_secret() {
+        let redactor = Redactor::new();
+        redactor.add(&Secret::new("hunter22hunter22"));
+        let mut line = vec![b'a'; LONGEST_LINE - 10];
+        line.extend_from_slice(b"hunter22hunter22 and more\nnext");
+        let said = split(&redactor, &[&line]);
+        assert_eq!(said.len(), 2);
+        assert!(
+            said[0].ends_with("a…"),
+            "{}",
+            &said[0][said[0].len() - 30..]
+        );
+        assert_eq!(said[1], "next");
+    }
+}

@@ -1,7 +1,7 @@
 //! The processes and ports of this machine.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, TcpListener};
@@ -218,7 +218,7 @@ pub async fn stop(id: ProcessId, grace: Duration) -> bool {
     wait_gone(id, KILL_TIME).await
 }
 
-async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
+pub(crate) async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
     let end = Instant::now() + at_most;
     while is_alive(id) {
         if Instant::now() >= end {

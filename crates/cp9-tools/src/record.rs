@@ -75,6 +75,21 @@ pub(crate) struct Call {
     pub(crate) outcome: String,
 }
 
+impl Call {
+    pub(crate) fn new(kind: Kind, what: &str, millis: u64, outcome: String) -> Self {
+        Self {
+            kind,
+            what: what.to_owned(),
+            argv: Vec::new(),
+            url: None,
+            path: None,
+            cwd: None,
+            millis,
+            outcome,
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Line<'c> {
     time: String,

@@ -78,19 +78,13 @@ impl Doors {
             Err(error) => error.to_string(),
         };
         self.recorder.call(Call {
-            kind: Kind::File,
-            what: what.to_owned(),
-            argv: Vec::new(),
-            url: None,
             path: Some(path.to_string()),
-            cwd: None,
-            millis: millis(started.elapsed()),
-            outcome,
+            ..Call::new(Kind::File, what, millis(started.elapsed()), outcome)
         });
     }
 }
 
-fn private_dir(path: &Utf8Path) -> Result<(), FileError> {
+pub(super) fn private_dir(path: &Utf8Path) -> Result<(), FileError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(failed("create folder", path))?;
     set_mode(path, 0o700).map(drop)
@@ -147,6 +141,9 @@ pub(super) fn sync_parent(path: &Utf8Path) -> Result<(), FileError> {
 }
 
 pub(super) fn sync_dir(folder: &Utf8Path) -> Result<(), FileError> {
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(failed("sync", folder))
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some network file systems cannot sync a folder, and need not.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        synced => synced.map_err(failed("sync", folder)),
+    }
 }

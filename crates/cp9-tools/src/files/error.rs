@@ -40,7 +40,7 @@ pub enum FileError {
         path: Utf8PathBuf,
     },
     /// A link leads out of the tree.
-    #[error("`{path}` is a link that leads out of `{root}`, or nowhere")]
+    #[error("`{path}` is a link that leads out of `{root}`, in a circle or nowhere")]
     LinkOutside {
         /// The link.
         path: Utf8PathBuf,
@@ -61,6 +61,14 @@ pub enum FileError {
         /// The limit.
         limit: u64,
     },
+    /// Too many files to be read whole.
+    #[error("`{path}` holds more than {limit} entries")]
+    TooMany {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// The limit.
+        limit: usize,
+    },
     /// A name inside a tree that is absolute, empty or leads upwards.
     #[error("`{path}` is no path below a folder")]
     NotBelow {
@@ -80,6 +88,7 @@ impl FileError {
             | Self::LinkOutside { path, .. }
             | Self::Special { path }
             | Self::TooLarge { path, .. }
+            | Self::TooMany { path, .. }
             | Self::NotBelow { path } => path,
         }
     }
@@ -126,7 +135,7 @@ impl Explain for FileError {
             Self::NotUtf8 { .. } | Self::NameNotUtf8 { .. } => "not-utf8",
             Self::LinkOutside { .. } => "link-outside",
             Self::Special { .. } => "not-a-file",
-            Self::TooLarge { .. } => "file-too-large",
+            Self::TooLarge { .. } | Self::TooMany { .. } => "file-too-large",
             Self::NotBelow { .. } => "path-not-below",
         }
     }

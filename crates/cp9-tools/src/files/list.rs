@@ -1,6 +1,7 @@
 //! Looking at folders without reading what they hold.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -33,9 +34,29 @@ impl Doors {
         meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode() & 0o077 == 0)
     }
 
+    /// Makes a file of mode 0600 if it is missing, and sets its time to now.
+    pub fn touch(&self, path: &Utf8Path) -> Result<(), FileError> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path);
+        let now = std::time::SystemTime::from(self.clock.now());
+        file.and_then(|file| file.set_modified(now))
+            .map_err(failed("touch", path))
+    }
+
+    /// Gives a file or folder another name on the same file system.
+    pub fn rename(&self, from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+        std::fs::rename(from, to).map_err(failed("rename", from))
+    }
+
     /// When a file was written last.
     pub fn modified(&self, path: &Utf8Path) -> Option<jiff::Timestamp> {
-        let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok()?;
+        let time = path
+            .symlink_metadata()
+            .and_then(|meta| meta.modified())
+            .ok()?;
         time.try_into().ok()
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::Permissions;
 use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use camino::Utf8Path;
 
@@ -40,7 +41,10 @@ impl Doors {
 
     /// Removes the temporary files that killed writers left anywhere below a folder.
     pub fn sweep_temporaries(&self, dir: &Utf8Path) -> Result<(), FileError> {
-        let entries = dir.read_dir_utf8().map_err(failed("read", dir))?;
+        let entries = match dir.read_dir_utf8() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(failed("read", dir))?,
+        };
         for entry in entries.filter_map(Result::ok) {
             let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_dir {
@@ -78,7 +82,9 @@ pub(super) fn remove(path: &Utf8Path) -> IoResult<()> {
     }
     for _ in 1..TRIES {
         match gone_is_fine(std::fs::remove_dir_all(path)) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => unlock(path)?,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                unlock(path.as_std_path())?
+            }
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
             result => return result,
         }
@@ -87,12 +93,12 @@ pub(super) fn remove(path: &Utf8Path) -> IoResult<()> {
 }
 
 /// Makes folders writable again, such as those of a module cache.
-fn unlock(folder: &Utf8Path) -> IoResult<()> {
+fn unlock(folder: &Path) -> IoResult<()> {
     std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    for entry in folder.read_dir_utf8()? {
+    for entry in folder.read_dir()? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            unlock(entry.path())?;
+            unlock(&entry.path())?;
         }
     }
     Ok(())

@@ -8,15 +8,15 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use crate::Doors;
 
 use super::FileError;
-use super::atomic::{replace, set_mode, sync_dir};
+use super::atomic::{private_dir, replace, set_mode, sync_dir};
 use super::error::failed;
 use super::read::read_capped;
 use super::remove::remove;
 
 /// The largest file of a tree.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// Deeper folders than anyone has.
-const DEEPEST: usize = 128;
+/// Entries of a tree; links that lead to links multiply.
+const MOST_ENTRIES: usize = 100_000;
 
 impl Doors {
     /// Every file below a folder by its relative path. Links are read where they lead inside the
@@ -31,8 +31,10 @@ impl Doors {
             shown: dir,
             root: &root,
             files: BTreeMap::new(),
+            open: Vec::new(),
+            entries: 0,
         };
-        reader.folder(dir, Utf8Path::new(""), 0)?;
+        reader.folder(dir, Utf8Path::new(""))?;
         Ok(reader.files)
     }
 
@@ -84,35 +86,46 @@ struct Reader<'r> {
     shown: &'r Utf8Path,
     root: &'r Utf8Path,
     files: BTreeMap<Utf8PathBuf, Vec<u8>>,
+    open: Vec<Utf8PathBuf>,
+    entries: usize,
 }
 
 impl Reader<'_> {
-    fn folder(&mut self, path: &Utf8Path, name: &Utf8Path, depth: usize) -> Result<(), FileError> {
-        // Links to a folder above would otherwise go round for ever.
-        if depth > DEEPEST {
+    fn folder(&mut self, path: &Utf8Path, name: &Utf8Path) -> Result<(), FileError> {
+        let real = path.canonicalize_utf8().map_err(failed("read", path))?;
+        // A link to a folder that it lies in would go round for ever.
+        if self.open.contains(&real) {
             return Err(self.outside(path));
         }
+        self.open.push(real);
         for entry in names(path)? {
-            self.entry(&path.join(&entry), &name.join(&entry), depth)?;
+            self.entry(&path.join(&entry), &name.join(&entry))?;
         }
+        self.open.pop();
         Ok(())
     }
 
-    fn entry(&mut self, path: &Utf8Path, name: &Utf8Path, depth: usize) -> Result<(), FileError> {
+    fn entry(&mut self, path: &Utf8Path, name: &Utf8Path) -> Result<(), FileError> {
+        self.entries += 1;
+        if self.entries > MOST_ENTRIES {
+            return Err(FileError::TooMany {
+                path: self.shown.to_owned(),
+                limit: MOST_ENTRIES,
+            });
+        }
         let mut kind = path
             .symlink_metadata()
             .map_err(failed("read", path))?
             .file_type();
         if kind.is_symlink() {
             let real = path.canonicalize_utf8().map_err(|_| self.outside(path))?;
-            let above = parent_of(path)?;
-            if !real.starts_with(self.root) || above.starts_with(&real) {
+            if !real.starts_with(self.root) {
                 return Err(self.outside(path));
             }
             kind = real.metadata().map_err(failed("read", path))?.file_type();
         }
         if kind.is_dir() {
-            return self.folder(path, name, depth + 1);
+            return self.folder(path, name);
         }
         if !kind.is_file() {
             return Err(FileError::Special {
@@ -130,11 +143,6 @@ impl Reader<'_> {
             root: self.shown.to_owned(),
         }
     }
-}
-
-fn parent_of(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
-    let parent = super::atomic::parent(path);
-    parent.canonicalize_utf8().map_err(failed("read", parent))
 }
 
 fn names(folder: &Utf8Path) -> Result<Vec<String>, FileError> {
@@ -222,7 +230,11 @@ fn sync(
     mode: u32,
 ) -> Result<bool, FileError> {
     let folders = folders_of(files)?;
-    let mut changed = ensure_dir(dir)?;
+    let mut changed = !is_real_dir(dir);
+    if changed {
+        remove(dir).map_err(failed("remove", dir))?;
+        private_dir(dir)?;
+    }
     for extra in extras(dir, files, &folders)? {
         remove(&extra).map_err(failed("remove", &extra))?;
         changed = true;
@@ -247,14 +259,7 @@ fn ensure_dir(path: &Utf8Path) -> Result<bool, FileError> {
         return Ok(false);
     }
     remove(path).map_err(failed("remove", path))?;
-    let made = std::fs::create_dir(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => FileError::ParentMissing {
-            path: path.to_owned(),
-            parent: super::atomic::parent(path).to_owned(),
-        },
-        _ => failed("create folder", path)(source),
-    });
-    made.and_then(|()| set_mode(path, 0o700)).map(|_| true)
+    private_dir(path).map(|()| true)
 }
 
 fn sync_file(path: &Utf8Path, bytes: &[u8], mode: u32) -> Result<bool, FileError> {

@@ -92,16 +92,18 @@ impl Capture {
         }
     }
 
-    /// The kept text, and whether there was more.
-    pub(super) fn text(self) -> (String, bool) {
+    /// The kept text, and whether there was more. Where the beginning was dropped, what may be
+    /// the rest of a secret of the given length goes too.
+    pub(super) fn text(self, longest: usize) -> (String, bool) {
         match self {
             Self::Head { bytes, more, .. } => (lossy(bytes), more),
             Self::Tail { bytes, cap, more } => {
-                let start = bytes.len().saturating_sub(cap);
-                (
-                    String::from_utf8_lossy(&bytes[start..]).into_owned(),
-                    more || start > 0,
-                )
+                let more = more || bytes.len() > cap;
+                let mut start = bytes.len().saturating_sub(cap);
+                if more {
+                    start = (start + longest).min(bytes.len());
+                }
+                (String::from_utf8_lossy(&bytes[start..]).into_owned(), more)
             }
             Self::Lines { kept, more, .. } => {
                 let text = kept

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use tokio::process::Command;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::Doors;
 use crate::procs::{ProcessId, Signal, signal_own_group};
@@ -17,6 +18,10 @@ use super::output::Exit;
 
 /// How long a killed child may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(5);
+/// How long what a child leaves behind may take to end by itself.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
+/// Pause between two looks at a group that is ending.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Doors {
     /// Starts a program in its own process group; both outputs are appended straight to the file,
@@ -27,13 +32,14 @@ impl Doors {
             id: launched.id,
             child: launched.child,
             exit: None,
+            swept: false,
         })
     }
 
     /// Starts a program in its own session, which survives us. Needs a running runtime.
     pub fn spawn_detached(&self, cmd: &Cmd, log: &Utf8Path) -> Result<ProcessId, ProgramError> {
-        self.spawn_logged(cmd, log, Group::Session)
-            .map(|launched| launched.id)
+        let launched = self.spawn_logged(cmd, log, Group::Session)?;
+        Ok(launched.id)
     }
 
     fn spawn_logged(
@@ -71,11 +77,8 @@ impl Doors {
 }
 
 fn open_log(log: &Utf8Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(log)
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).open(log)
 }
 
 /// A child with its process group. Dropping it leaves it running.
@@ -85,12 +88,40 @@ pub struct Child {
     pub id: ProcessId,
     child: Option<tokio::process::Child>,
     exit: Option<Exit>,
+    swept: bool,
 }
 
 impl Child {
     /// Waits for its end, and ends what is left of its group then. May be called again, and its
     /// future may be dropped.
     pub async fn wait(&mut self) -> Exit {
+        let exit = self.leader().await;
+        if !self.swept {
+            signal_own_group(self.id.pid, Some(Signal::Term));
+            self.sweep(Instant::now() + LEFTOVER_GRACE).await;
+        }
+        exit
+    }
+
+    /// Asks the group to end, and kills after the grace what is left of it.
+    pub async fn stop(&mut self, grace: Duration) -> Exit {
+        if self.swept {
+            return self.leader().await;
+        }
+        signal_own_group(self.id.pid, Some(Signal::Term));
+        // A day is for ever here, and cannot overflow.
+        let due = Instant::now() + grace.min(Duration::from_secs(86_400));
+        if tokio::time::timeout_at(due, self.leader()).await.is_err() {
+            signal_own_group(self.id.pid, Some(Signal::Kill));
+        }
+        let killed = Exit::Signal(nix::sys::signal::Signal::SIGKILL as i32);
+        let exit = timeout(KILL_TIME, self.leader()).await.unwrap_or(killed);
+        self.sweep(due).await;
+        exit
+    }
+
+    /// Waits for the child itself, whatever its group does.
+    async fn leader(&mut self) -> Exit {
         if let Some(exit) = self.exit {
             return exit;
         }
@@ -98,22 +129,15 @@ impl Child {
             Some(child) => child.wait().await.ok(),
             None => None,
         };
-        // What it leaves behind would keep its ports.
-        signal_own_group(self.id.pid, Some(Signal::Kill));
         *self.exit.insert(status.map_or(Exit::Code(-1), Exit::from))
     }
 
-    /// Asks the group to end, and kills it after the grace.
-    pub async fn stop(&mut self, grace: Duration) -> Exit {
-        if let Some(exit) = self.exit {
-            return exit;
-        }
-        signal_own_group(self.id.pid, Some(Signal::Term));
-        if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
-            return exit;
+    /// Gives the rest of the group until then, and kills it: it would keep its ports.
+    async fn sweep(&mut self, due: Instant) {
+        while signal_own_group(self.id.pid, None) && Instant::now() < due {
+            sleep(LOOK_EVERY).await;
         }
         signal_own_group(self.id.pid, Some(Signal::Kill));
-        let killed = tokio::time::timeout(KILL_TIME, self.wait()).await;
-        killed.unwrap_or(Exit::Signal(nix::sys::signal::Signal::SIGKILL as i32))
+        self.swept = true;
     }
 }

@@ -125,7 +125,8 @@ fn refused(error: std::io::Error) -> Ended {
 fn look_up(program: &str, path: &str, cwd: Option<&Utf8Path>) -> Result<std::path::PathBuf, Ended> {
     let here = cwd.map_or(std::path::Path::new("."), Utf8Path::as_std_path);
     if let Ok(found) = which::which_in(program, Some(path), here) {
-        return Ok(found);
+        // A relative path would be looked up again from the child's directory.
+        return std::path::absolute(found).map_err(Ended::System);
     }
     let mut candidates: Vec<std::path::PathBuf> = vec![here.join(program)];
     if !program.contains('/') {

@@ -4,13 +4,14 @@
 mod capture;
 mod child;
 mod cmd;
+mod drive;
 mod error;
 mod launch;
 mod output;
 mod run;
-mod which;
 #[cfg(test)]
 mod tests;
+mod which;
 
 pub use child::Child;
 pub use cmd::Cmd;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use crate::redact::Redactor;
+
 use super::error::{Ended, Invocation, ProgramError};
 
 /// Which of the two output streams.
@@ -55,7 +57,8 @@ impl From<ExitStatus> for Exit {
 pub struct Output {
     /// How it ended.
     pub status: Exit,
-    /// Its standard output; only its last lines, redacted, when it was streamed.
+    /// Its standard output as it is, secrets included; only its last lines, redacted, when it
+    /// was streamed.
     pub stdout: String,
     /// The end of its standard error, redacted.
     pub stderr: String,
@@ -64,6 +67,7 @@ pub struct Output {
     /// True when it said more than is kept.
     pub truncated: bool,
     pub(super) invocation: Invocation,
+    pub(super) redactor: Redactor,
 }
 
 impl Output {
@@ -76,6 +80,7 @@ impl Output {
             millis: 0,
             truncated: false,
             invocation: Invocation::default(),
+            redactor: Redactor::new(),
         }
     }
 
@@ -85,17 +90,15 @@ impl Output {
     }
 
     /// The output of a program that succeeded, else its failure.
-    pub fn checked(self) -> Result<Self, ProgramError> {
+    pub fn checked(mut self) -> Result<Self, ProgramError> {
         let ended = match self.status {
             Exit::Code(0) => return Ok(self),
             Exit::Code(code) => Ended::Exit(code),
             Exit::Signal(signal) => Ended::Signal(signal),
         };
-        let said = if self.stderr.trim().is_empty() {
-            &self.stdout
-        } else {
-            &self.stderr
-        };
-        Err(ProgramError::new(self.invocation.clone(), ended).said(said))
+        if self.stderr.trim().is_empty() {
+            self.stderr = self.redactor.redact(&self.stdout);
+        }
+        Err(ProgramError::new(self.invocation, ended).said(&self.stderr))
     }
 }

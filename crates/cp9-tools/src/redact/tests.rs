@@ -1,1 +1,163 @@
-//! No form of a secret survives.
+//! No form of a secret survives, whatever stands around it and however it is cut.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use proptest::prelude::*;
+
+use super::*;
+use crate::lines::RedactingLines;
+
+fn knowing(secrets: &[&str]) -> Redactor {
+    let redactor = Redactor::new();
+    for secret in secrets {
+        redactor.add(&Secret::new(*secret));
+    }
+    redactor
+}
+
+#[test]
+fn every_form_goes() {
+    let redactor = knowing(&["p\"ä s/&w+"]);
+    for form in [
+        "p\"ä s/&w+",
+        r#"p\"ä s/&w+"#,
+        r#"p\"ä s\/&w+"#,
+        r#"p\"\u00e4 s/&w+"#,
+        r#"p\"\u00E4 s/&w+"#,
+        r#"p\"ä s/\u0026w+"#,
+        r#"p\\\"ä s/&w+"#,
+        "p%22%C3%A4%20s%2F%26w%2B",
+        "p%22%c3%a4%20s%2f%26w%2b",
+        "p%22%C3%A4+s%2F%26w%2B",
+    ] {
+        assert_eq!(redactor.redact(&format!("a {form} z")), "a *** z", "{form}");
+    }
+}
+
+#[test]
+fn base64_goes_at_every_alignment() {
+    let secret = "s3cr3t>>value??";
+    let redactor = knowing(&[secret]);
+    assert_eq!(redactor.redact(&STANDARD.encode(secret)), "***");
+    for before in ["", "u", "us", "use", "user"] {
+        for after in ["", ":", "::", ":::"] {
+            let text = format!("{before}{secret}{after}");
+            for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                let redacted = redactor.redact(&encoded);
+                assert!(redacted.contains(MASK), "{encoded} became {redacted}");
+                assert!(
+                    redacted.len() < 8 + MASK.len() + 4,
+                    "{encoded} became {redacted}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn longest_secret_wins_and_short_ones_are_ignored() {
+    let redactor = knowing(&["password", "password-2024", "abc", ""]);
+    assert_eq!(
+        redactor.redact("x password-2024 abc password"),
+        "x *** abc ***"
+    );
+    assert_eq!(knowing(&[]).redact("untouched"), "untouched");
+}
+
+#[test]
+fn lines_of_a_key_file_go_one_by_one() {
+    let redactor = knowing(&["-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF\n"]);
+    assert_eq!(redactor.redact("got kqhkiG9w0BAQEF"), "got ***");
+}
+
+#[test]
+fn masks_do_not_spell_a_secret() {
+    let redactor = knowing(&["****", "x***y", "abcd"]);
+    assert_eq!(redactor.redact("*********"), "***");
+    assert_eq!(redactor.redact("xabcdy"), "***");
+}
+
+#[test]
+fn clones_share_what_they_know() {
+    let redactor = Redactor::new();
+    let clone = redactor.clone();
+    redactor.add(&Secret::new("late-secret"));
+    assert_eq!(clone.redact("late-secret"), "***");
+}
+
+fn secrets() -> impl Strategy<Value = Vec<String>> {
+    let any =
+        proptest::string::string_regex("[ -~äß\n*%+/\"\\\\]{4,24}").expect("a valid expression");
+    proptest::collection::vec(any, 1..4)
+}
+
+fn clean(redactor: &Redactor, text: &str) -> Result<(), TestCaseError> {
+    let known = redactor.known.read().expect("nobody panics with the lock");
+    for literal in &known.literals {
+        prop_assert!(
+            !text.contains(literal.as_str()),
+            "{literal:?} survives in {text:?}"
+        );
+    }
+    Ok(())
+}
+
+fn text_of(pieces: &[(String, prop::sample::Index)], redactor: &Redactor) -> String {
+    let known = redactor.known.read().expect("nobody panics with the lock");
+    let literals: Vec<&String> = known.literals.iter().collect();
+    pieces.iter().fold(String::new(), |text, (around, which)| {
+        text + around + literals[which.index(literals.len())]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_form_survives(
+        secrets in secrets(),
+        pieces in prop::collection::vec((".{0,12}", any::<prop::sample::Index>()), 1..6),
+    ) {
+        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        let redactor = knowing(&secrets);
+        let text = text_of(&pieces, &redactor);
+        clean(&redactor, &redactor.redact(&text))?;
+    }
+
+    #[test]
+    fn ordinary_text_is_left_alone(text in "[a-m ]{0,64}") {
+        prop_assert_eq!(knowing(&["nopqrstuvw"]).redact(&text), text);
+    }
+
+    #[test]
+    fn a_prefix_that_is_settled_may_be_redacted_alone(
+        secrets in prop::collection::vec("[a-d]{4,9}", 1..4),
+        text in "[a-d]{0,80}",
+        more in "[a-d]{0,20}",
+    ) {
+        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        let redactor = knowing(&secrets);
+        let end = redactor.settled(&text);
+        let whole = format!("{text}{more}");
+        let parts = redactor.redact(&whole[..end]) + &redactor.redact(&whole[end..]);
+        prop_assert_eq!(parts, redactor.redact(&whole));
+    }
+
+    #[test]
+    fn chunk_borders_hide_nothing(
+        secret in "[a-z+/]{6,20}",
+        around in "[A-Z \r\u{1b}]{0,10}",
+        cuts in prop::collection::vec(1_usize..9, 1..40),
+    ) {
+        let redactor = knowing(&[&secret]);
+        let text = format!("{around}{secret}{around}\n{secret}\r\n{secret}");
+        let mut lines = RedactingLines::new(redactor.clone());
+        let (mut said, mut rest, mut cuts) = (String::new(), text.as_bytes(), cuts.into_iter().cycle());
+        while !rest.is_empty() {
+            let (chunk, left) = rest.split_at(cuts.next().unwrap_or(1).min(rest.len()));
+            lines.push(chunk, &mut |line| said += &format!("{line}\n"));
+            rest = left;
+        }
+        lines.finish(&mut |line| said += &format!("{line}\n"));
+        clean(&redactor, &said)?;
+        prop_assert_eq!(said.lines().count(), 3);
+    }
+}
