@@ -1,7 +1,7 @@
 //! Cargo as the tasks call it: one feature set for lints, docs and tests, so that nothing is built twice.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -37,6 +37,11 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target_dir(root: &Path) -> PathBuf {
+    var("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+}
+
 /// Runs cargo with its output shown; a failure is one finding.
 pub(crate) fn check(mut command: Command, what: &str) -> Result<Vec<Finding>> {
     let status = command.status().context("cannot run `cargo`")?;
@@ -51,16 +56,46 @@ pub(crate) fn check(mut command: Command, what: &str) -> Result<Vec<Finding>> {
 
 /// What cargo says about the crates of this workspace, without asking any registry.
 pub(crate) fn metadata(root: &Path) -> Result<Value> {
-    let args = [
-        "metadata",
-        "--no-deps",
-        "--offline",
-        "--format-version",
-        "1",
-    ];
-    let output = cargo(root, &args)
+    json(cargo(
+        root,
+        &[
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ],
+    ))
+}
+
+/// The same with every package that this machine needs; downloads those that a build would download.
+pub(crate) fn metadata_of_all(root: &Path) -> Result<Value> {
+    let host = host()?;
+    json(cargo(
+        root,
+        &[
+            "metadata",
+            "--format-version",
+            "1",
+            "--filter-platform",
+            &host,
+        ],
+    ))
+}
+
+/// The platform that the compiler builds for by default.
+fn host() -> Result<String> {
+    let output = command("rustc")
+        .arg("-vV")
         .output()
-        .context("cannot run `cargo metadata`")?;
+        .context("cannot run `rustc`")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("`rustc -vV` names no host")
+}
+
+fn json(mut command: Command) -> Result<Value> {
+    let output = command.output().context("cannot run `cargo metadata`")?;
     if !output.status.success() {
         bail!(
             "`cargo metadata` failed: {}",

@@ -62,17 +62,18 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<Finding>> {
 
 fn generate(root: &Path) -> Result<Vec<Generated>> {
     let product = product::Product::built(root)?;
+    let tree = product.tree()?;
     let mut files = vec![
         reference("exit-codes", exit_codes::page()),
         reference("state", state::page()),
-        reference("cli", cli::page(&product.tree()?)?),
+        reference("cli", cli::page(&tree)?),
     ];
-    for (name, schema) in product.schemas()? {
-        if name == "config" {
+    for (name, schema) in product.schemas(&tree)? {
+        if name == "cp9" {
             files.push(reference("config", config::page(&schema)));
         }
         files.push(Generated {
-            path: format!("schema/{name}.json"),
+            path: format!("schemas/{name}.schema.json"),
             text: product::pretty(&schema)?,
         });
     }

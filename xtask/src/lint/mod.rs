@@ -2,6 +2,7 @@
 
 mod headers;
 mod layering;
+mod licences;
 mod listed;
 mod run;
 mod sizes;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{headers, layering, listed, sizes, words};
+use super::{headers, layering, licences, listed, sizes, words};
 use crate::report::{Checks, Finding};
 use crate::tree::{self, SourceFile};
 use crate::{cargo, outside};
@@ -40,6 +40,10 @@ pub(crate) fn all(root: &Path, metadata: &Value, checks: &mut Checks) -> Result<
         Ok(each(&files, |file| headers::check(&file.path, &file.text)))
     });
     checks.run("listed tests", || Ok(listed::check(&files)));
+    checks.run("licences", || {
+        let deny = std::fs::read_to_string(root.join(licences::FILE))?;
+        licences::check(&deny, &cargo::metadata_of_all(root)?)
+    });
     Ok(())
 }
 
