@@ -1,0 +1,79 @@
+//! `.argocd-source.yaml` and `.argocd-source-<app>.yaml`: merged into the source before it is read.
+
+use camino::Utf8Path;
+use cp9_model::Diagnostic;
+use cp9_model::config::resolved::ResolvedConfig;
+use serde_json::Value;
+
+use super::shown;
+use crate::manifest;
+use crate::tree::AppTree;
+
+/// Fields that the files cannot change.
+const FIXED: [&str; 4] = ["chart", "path", "repoURL", "targetRevision"];
+
+/// The source after the files beside the manifests have had their say.
+pub(super) fn merged(
+    config: &ResolvedConfig,
+    tree: &AppTree,
+    folder: &Utf8Path,
+    app: &str,
+    source: &Value,
+) -> Result<Value, Vec<Diagnostic>> {
+    let mut merged = source.clone();
+    for name in [
+        ".argocd-source.yaml".to_owned(),
+        format!(".argocd-source-{app}.yaml"),
+    ] {
+        let file = folder.join(name);
+        let Some(bytes) = tree.files.get(&file) else {
+            continue;
+        };
+        for patch in manifest::read(&file, &shown(config, &file), bytes)? {
+            merge(&mut merged, &patch.value);
+        }
+    }
+    for field in FIXED {
+        merged[field] = source.get(field).cloned().unwrap_or(Value::Null);
+    }
+    Ok(merged)
+}
+
+/// RFC 7396.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(serde_json::Map::new());
+    }
+    let Value::Object(target) = target else {
+        return;
+    };
+    for (key, value) in patch {
+        if value.is_null() {
+            target.shift_remove(key);
+        } else {
+            merge(target.entry(key.clone()).or_insert(Value::Null), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_follows_rfc_7396() {
+        let mut target = serde_json::json!({"a": {"b": 1, "c": [1]}, "d": 2});
+        merge(
+            &mut target,
+            &serde_json::json!({"a": {"b": null, "c": [2]}, "e": {"f": null, "g": 1}}),
+        );
+        assert_eq!(
+            target,
+            serde_json::json!({"a": {"c": [2]}, "d": 2, "e": {"g": 1}})
+        );
+    }
+}

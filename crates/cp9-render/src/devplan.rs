@@ -1,0 +1,122 @@
+//! The dev plan of a session: what is built, run, watched and probed.
+
+mod build;
+mod cargo;
+mod roots;
+
+use std::collections::BTreeMap;
+
+use cp9_model::config::resolved::ResolvedConfig;
+use cp9_model::devplan::{API_VERSION, DevPlan, Resource, ResourceKind, Trigger};
+use cp9_model::graph::{ServiceGraph, ServiceKind, ServiceNode};
+use cp9_model::{Diagnostic, ServiceName};
+use indexmap::IndexMap;
+
+use crate::process::{ProcessWorkload, Rendered};
+pub use cargo::{CargoTarget, cargo_target};
+pub use roots::Roots;
+
+/// The resource that builds a service.
+pub fn build_name(service: &ServiceName) -> String {
+    format!("{service}-live-binary")
+}
+
+/// Where the product of a build lands.
+pub fn binary_path(service: &ServiceName) -> String {
+    format!("${{session}}/.cp9-build/{service}/live/service")
+}
+
+/// Builds the plan. `cargo` has the Cargo.toml that governs a service's `build.main`, if one does.
+pub fn build(
+    config: &ResolvedConfig,
+    graph: &ServiceGraph,
+    rendered: &Rendered,
+    roots: &Roots,
+    cargo: &BTreeMap<ServiceName, Option<CargoTarget>>,
+) -> Result<DevPlan, Vec<Diagnostic>> {
+    let mut roots = roots::Table::new(roots);
+    let mut resources = Vec::new();
+    let mut problems = Vec::new();
+    for node in &graph.services {
+        let Some(workload) = rendered.workloads.get(&node.name) else {
+            continue;
+        };
+        if node.kind == ServiceKind::Source {
+            match build::resource(
+                config,
+                node,
+                workload,
+                cargo.get(&node.name).and_then(Option::as_ref),
+                &roots,
+            ) {
+                Ok(resource) => resources.push(resource),
+                Err(found) => problems.push(*found),
+            }
+        }
+        resources.push(serve(node, workload, rendered, &mut roots));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(DevPlan {
+        api_version: API_VERSION.to_owned(),
+        session: config.name.to_string(),
+        roots: roots.into_map(),
+        resources,
+    })
+}
+
+fn serve(
+    node: &ServiceNode,
+    workload: &ProcessWorkload,
+    rendered: &Rendered,
+    roots: &mut roots::Table,
+) -> Resource {
+    let source = node.kind == ServiceKind::Source;
+    let cwd = roots.folder(&node.name, &workload.cwd);
+    let mut argv: Vec<String> = workload.argv.iter().map(|arg| roots.text(arg)).collect();
+    if let Some(program) = argv.first_mut().filter(|_| workload.built) {
+        *program = binary_path(&node.name);
+    }
+    let env = workload
+        .env
+        .iter()
+        .map(|(name, value)| (name.clone(), roots.text(value)));
+    let mut deps: Vec<String> = if source {
+        vec![build_name(&node.name)]
+    } else {
+        Vec::new()
+    };
+    let needs = node
+        .needs
+        .iter()
+        .filter(|need| rendered.workloads.contains_key(need));
+    deps.extend(needs.map(ToString::to_string));
+    Resource {
+        name: node.name.to_string(),
+        service: node.name.to_string(),
+        kind: ResourceKind::Serve,
+        // A process that is not the binary itself still has to start anew with each build.
+        watch: if source && !workload.built {
+            vec![binary_path(&node.name)]
+        } else {
+            Vec::new()
+        },
+        ignore: Vec::new(),
+        argv,
+        cwd,
+        env: env.collect::<IndexMap<_, _>>(),
+        secrets: workload.secrets.clone(),
+        binary: workload.built.then(|| binary_path(&node.name)),
+        files: workload.files.clone(),
+        dirs: workload.dirs.clone(),
+        ports: workload.ports.clone(),
+        ready: Some(workload.ready.clone()),
+        live: workload.live.clone(),
+        deps,
+        trigger: Trigger::Auto,
+        live_update: Vec::new(),
+        links: workload.links.clone(),
+        grace_seconds: workload.grace_seconds,
+    }
+}
