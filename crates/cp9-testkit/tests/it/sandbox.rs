@@ -115,13 +115,10 @@ fn the_end_of_a_sandbox_destroys_sessions_and_kills_what_is_left() {
 #[test]
 fn something_that_holds_the_output_open_is_reported() {
     let sandbox = Sandbox::new("/nowhere/cp9");
+    sandbox.fake("hang", FAKE, r#"[{"argv":[],"hang":true}]"#);
     let text = message(|| {
-        drop(
-            sandbox
-                .program("/bin/sh")
-                .args(["-c", "exec 0</dev/zero; while :; do :; done & exit 0"])
-                .run(),
-        )
+        let leaves_it = sandbox.program("/bin/sh").args(["-c", "hang & exit 0"]);
+        let _run = leaves_it.run();
     });
     assert!(
         text.contains("something else holds its output open"),
