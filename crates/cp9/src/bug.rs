@@ -14,11 +14,29 @@ use crate::error;
 use crate::ui::{self, Format};
 
 /// Where the last panic happened; a payload alone does not say.
-static PLACE: Mutex<Option<String>> = Mutex::new(None);
+static PLACE: Mutex<String> = Mutex::new(String::new());
+
+/// The command that runs, for the envelope.
+static COMMAND: Mutex<String> = Mutex::new(String::new());
+
+/// Says which command runs from now on.
+pub(crate) fn running(command: &str) {
+    store(&COMMAND, command.to_owned());
+}
+
+fn store(cell: &Mutex<String>, text: String) {
+    if let Ok(mut cell) = cell.lock() {
+        *cell = text;
+    }
+}
+
+fn load(cell: &Mutex<String>) -> String {
+    cell.lock().map(|text| text.clone()).unwrap_or_default()
+}
 
 /// Runs the command line; a panic becomes an explained exit 70.
 pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
-    panic::set_hook(Box::new(|info| remember(info)));
+    panic::set_hook(Box::new(remember));
     match panic::catch_unwind(AssertUnwindSafe(run)) {
         Ok(code) => code,
         Err(payload) => report(&text(payload.as_ref())),
@@ -27,31 +45,34 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
 
 /// A panic of another task reaches nobody's `catch_unwind`, so each is told where it happens.
 fn remember(info: &PanicHookInfo<'_>) {
-    let place = info.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
+    let place = info
+        .location()
+        .map(|place| format!("{}:{}", place.file(), place.line()))
+        .unwrap_or_default();
     let main = std::thread::current().name() == Some("main");
     if !main {
         ui::last_words(&format!("bug: {} ({place})", text(info.payload())));
     }
-    if let Ok(mut last) = PLACE.lock() {
-        *last = Some(place);
-    }
+    store(&PLACE, place);
 }
 
 fn text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into())
 }
 
 /// Prints without the command's `Ui`, whose state is unknown now.
 fn report(message: &str) -> ExitCode {
-    let place = PLACE.lock().ok().and_then(|place| place.clone()).unwrap_or_default();
-    let body = body(message, &place);
+    let body = body(message, &load(&PLACE));
     if dialect::wanted(&env::arguments()) == Format::Text {
         ui::last_words(&anstream::adapter::strip_str(&error::render(&body)).to_string());
     } else {
         ui::last_result(&Envelope {
             api_version: API_VERSION.into(),
-            command: String::new(),
+            command: load(&COMMAND),
             ok: false,
             data: None,
             error: Some(body),

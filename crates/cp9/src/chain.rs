@@ -3,11 +3,12 @@
 
 use clap::FromArgMatches as _;
 use cp9_engine::Engine;
-use cp9_model::{ExitCode, Explain as _};
 use cp9_model::output::ErrorBody;
+use cp9_model::{ExitCode, Explain as _};
 use cp9_tools::{Clock, Doors, Environment};
 use tokio_util::sync::CancellationToken;
 
+use crate::bug;
 use crate::cli::{self, Cli, JsonForm};
 use crate::commands;
 use crate::dialect::{self, Invocation, Overlay};
@@ -41,8 +42,18 @@ pub(crate) fn run() -> ExitCode {
 fn in_surroundings(surroundings: &Surroundings) -> ExitCode {
     let root = cli::command();
     let understood = dialect::parse(&surroundings.args, &root)
-        .map_err(|error| (String::new(), Refusal::Wrong(Box::new(usage::dialect(&error)))))
-        .and_then(|links| links.into_iter().map(|link| understand(link, &root)).collect::<Result<Vec<_>, _>>());
+        .map_err(|error| {
+            (
+                String::new(),
+                Refusal::Wrong(Box::new(usage::dialect(&error))),
+            )
+        })
+        .and_then(|links| {
+            links
+                .into_iter()
+                .map(|link| understand(link, &root))
+                .collect::<Result<Vec<_>, _>>()
+        });
     match understood {
         Ok(steps) => perform(&steps, surroundings),
         Err((name, refusal)) => refuse(&name, refusal, surroundings),
@@ -50,9 +61,16 @@ fn in_surroundings(surroundings: &Surroundings) -> ExitCode {
 }
 
 fn understand(link: Invocation, root: &clap::Command) -> Result<Step, (String, Refusal)> {
-    let Invocation { overlay, args, name } = link;
+    let Invocation {
+        overlay,
+        args,
+        name,
+    } = link;
     let words = std::iter::once("cp9".to_owned()).chain(args);
-    let parsed = root.clone().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = root
+        .clone()
+        .try_get_matches_from(words)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => Ok(Step { name, cli, overlay }),
         Err(error) => {
@@ -82,7 +100,9 @@ fn refuse(name: &str, refusal: Refusal, surroundings: &Surroundings) -> ExitCode
 }
 
 fn perform(steps: &[Step], surroundings: &Surroundings) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.expect("the system gives a process its event queue");
     let cancel = CancellationToken::new();
     runtime.block_on(async {
@@ -90,7 +110,11 @@ fn perform(steps: &[Step], surroundings: &Surroundings) -> ExitCode {
         let mut code = ExitCode::Success;
         for step in steps {
             // What ended the last command by a signal ends the chain as well.
-            code = if cancel.is_cancelled() { ExitCode::Interrupted } else { one(step, surroundings, &cancel).await };
+            code = if cancel.is_cancelled() {
+                ExitCode::Interrupted
+            } else {
+                one(step, surroundings, &cancel).await
+            };
             if code != ExitCode::Success {
                 break;
             }
@@ -100,11 +124,12 @@ fn perform(steps: &[Step], surroundings: &Surroundings) -> ExitCode {
 }
 
 async fn one(step: &Step, surroundings: &Surroundings, cancel: &CancellationToken) -> ExitCode {
+    bug::running(&step.name);
     let overlay = &step.overlay;
-    let environment = overlay
-        .env
-        .iter()
-        .fold(surroundings.environment.clone(), |environment, (key, value)| environment.with(key, value));
+    let environment = overlay.env.iter().fold(
+        surroundings.environment.clone(),
+        |environment, (key, value)| environment.with(key, value),
+    );
     let asked = matches!(environment.get("CP9_VERBOSE"), Some("1" | "true"));
     let verbose = step.cli.global.verbose || overlay.verbose.unwrap_or(asked);
     let mut ui = Ui::new(format(step), &step.name, &environment, verbose);
@@ -112,9 +137,18 @@ async fn one(step: &Step, surroundings: &Surroundings, cancel: &CancellationToke
     let mut doors = Doors::new(environment, Clock::system(), verbose);
     doors.cancel = cancel.clone();
     let Surroundings { cwd, exe, .. } = surroundings.clone();
-    let engine = Engine { doors, cwd, exe, version: env!("CARGO_PKG_VERSION") };
+    let engine = Engine {
+        doors,
+        cwd,
+        exe,
+        version: env!("CARGO_PKG_VERSION"),
+    };
     let code = commands::run(&step.cli, &engine, &mut ui).await;
-    if code == ExitCode::Success { written(&mut ui) } else { code }
+    if code == ExitCode::Success {
+        written(&mut ui)
+    } else {
+        code
+    }
 }
 
 /// The flag of the command wins over the settings of the chain.
@@ -132,7 +166,9 @@ fn format(step: &Step) -> Format {
 
 /// A result that did not reach its reader is no success.
 fn written(ui: &mut Ui) -> ExitCode {
-    let Some(lost) = ui.lost() else { return ExitCode::Success };
+    let Some(lost) = ui.lost() else {
+        return ExitCode::Success;
+    };
     ui.remark(&error::render(&ErrorBody {
         category: "permanent".into(),
         code: "stdout-failed".into(),
@@ -148,7 +184,10 @@ fn written(ui: &mut Ui) -> ExitCode {
 /// Lets cp9's own tests see what a bug looks like.
 #[cfg(feature = "fault-injection")]
 fn injected_panic(environment: &Environment) {
-    assert!(environment.get("CP9_FAULT") != Some("command:before:panic"), "injected by CP9_FAULT");
+    assert!(
+        environment.get("CP9_FAULT") != Some("command:before:panic"),
+        "injected by CP9_FAULT"
+    );
 }
 
 #[cfg(not(feature = "fault-injection"))]

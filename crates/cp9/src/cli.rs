@@ -14,7 +14,12 @@ use crate::duration;
 /// Development sessions: services built from source, live reload on save, and a destroy that
 /// proves that nothing is left.
 #[derive(Debug, Clone, PartialEq, Parser)]
-#[command(name = "cp9", version, max_term_width = 100, disable_help_subcommand = false)]
+#[command(
+    name = "cp9",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = false
+)]
 pub(crate) struct Cli {
     /// What every command takes.
     #[command(flatten)]
@@ -26,15 +31,17 @@ pub(crate) struct Cli {
 
 /// Flags of every command.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// The session file [default: cp9.yaml here or in a parent directory]
     #[arg(long, global = true, value_name = "PATH", value_parser = path)]
     pub(crate) config: Option<Utf8PathBuf>,
-    /// Print one JSON envelope; with `lines` also every event, one JSON line each
+    /// Print one JSON envelope; with `lines` first every event, one JSON line each
     #[arg(
         long,
         global = true,
-        value_name = "FORM",
+        hide_possible_values = true,
+        value_name = "lines",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "envelope",
@@ -96,7 +103,9 @@ pub(crate) fn command() -> clap::Command {
 
 /// The long help of every command ends with the exit codes and the dialect.
 fn finish(command: clap::Command, ending: &str) -> clap::Command {
-    command.after_long_help(ending.to_owned()).mut_subcommands(|sub| finish(sub, ending))
+    command
+        .after_long_help(ending.to_owned())
+        .mut_subcommands(|sub| finish(sub, ending))
 }
 
 fn ending() -> String {
@@ -125,7 +134,11 @@ pub(crate) fn path(value: &str) -> Result<Utf8PathBuf, String> {
 
 /// Refuses an empty value.
 pub(crate) fn text(value: &str) -> Result<String, String> {
-    if value.is_empty() { Err("it must not be empty".into()) } else { Ok(value.to_owned()) }
+    if value.is_empty() {
+        Err("it must not be empty".into())
+    } else {
+        Ok(value.to_owned())
+    }
 }
 
 /// Reads a duration.

@@ -60,7 +60,10 @@ impl Explain for SurroundingsError {
 }
 
 /// Reads everything once.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
 pub(crate) fn surroundings() -> Result<Surroundings, SurroundingsError> {
     Ok(Surroundings {
         args: arguments(),
@@ -72,15 +75,18 @@ pub(crate) fn surroundings() -> Result<Surroundings, SurroundingsError> {
 
 /// The arguments, without the program's own name; bytes that are not UTF-8 are replaced, and so
 /// named in the usage error that follows.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the arguments")]
 pub(crate) fn arguments() -> Vec<String> {
-    std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect()
+    std::env::args_os()
+        .skip(1)
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Variables whose name or value is not UTF-8 are left out: no tool of cp9 needs one.
 fn environment(vars: impl Iterator<Item = (OsString, OsString)>) -> Environment {
-    let vars: BTreeMap<String, String> =
-        vars.filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?))).collect();
+    let vars: BTreeMap<String, String> = vars
+        .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
     Environment::new(vars)
 }
 

@@ -58,7 +58,11 @@ pub(crate) fn redacted(mut body: ErrorBody, redact: impl Fn(&str) -> String) -> 
 /// The form for people.
 pub(crate) fn render(body: &ErrorBody) -> String {
     let mut lines = vec![format!("{} {}", paint(BAD, "error:"), clean(&body.message))];
-    lines.extend(body.causes.iter().map(|cause| format!("caused by: {}", clean(cause))));
+    lines.extend(
+        body.causes
+            .iter()
+            .map(|cause| format!("caused by: {}", clean(cause))),
+    );
     for problem in &body.diagnostics {
         lines.push(String::new());
         lines.push(diagnostic(problem));
@@ -66,19 +70,36 @@ pub(crate) fn render(body: &ErrorBody) -> String {
     if !body.hints.is_empty() {
         lines.push(String::new());
     }
-    lines.extend(body.hints.iter().map(|hint| format!("{} {}", paint(HINT, "hint:"), clean(hint))));
+    lines.extend(
+        body.hints
+            .iter()
+            .map(|hint| format!("{} {}", paint(HINT, "hint:"), clean(hint))),
+    );
     lines.join("\n")
 }
 
-/// One problem of a file, as compilers print it.
+/// One problem of a file, as compilers print it; the snippet begins with the place.
 fn diagnostic(problem: &Diagnostic) -> String {
-    let Diagnostic { code, message, file, line, column, pointer, help, snippet, .. } = problem;
+    let Diagnostic {
+        code,
+        message,
+        file,
+        line,
+        column,
+        pointer,
+        help,
+        snippet,
+        ..
+    } = problem;
     let word = format!("{}[{code}]:", severity(problem));
     let mut lines = vec![format!("{} {}", paint(BAD, &word), clean(message))];
-    let place = if pointer.is_empty() { String::new() } else { format!(" at {}", clean(pointer)) };
-    lines.push(format!("  --> {}:{line}:{column}{place}", clean(file)));
-    if !snippet.trim().is_empty() {
+    if snippet.trim().is_empty() {
+        lines.push(format!(" --> {}:{line}:{column}", clean(file)));
+    } else {
         lines.push(clean(snippet.trim_end_matches('\n')));
+    }
+    if !pointer.is_empty() {
+        lines.push(format!("  at: {}", clean(pointer)));
     }
     lines.extend(help.iter().map(|help| format!("  help: {}", clean(help))));
     lines.join("\n")

@@ -30,14 +30,19 @@ type Change = (Phase, bool, Option<String>);
 
 /// The lines that are being redrawn, by what they are about.
 struct Live {
+    err: AutoStream<Stderr>,
     lines: MultiProgress,
     bars: BTreeMap<String, ProgressBar>,
 }
 
 impl Display {
     /// Live lines on the terminal behind stderr.
-    pub(crate) fn live() -> Self {
-        Self::new(Mode::Live(Live { lines: MultiProgress::new(), bars: BTreeMap::new() }))
+    pub(crate) fn live(err: AutoStream<Stderr>) -> Self {
+        Self::new(Mode::Live(Live {
+            err,
+            lines: MultiProgress::new(),
+            bars: BTreeMap::new(),
+        }))
     }
 
     /// One line per change.
@@ -51,7 +56,10 @@ impl Display {
     }
 
     fn new(mode: Mode) -> Self {
-        Self { mode, seen: HashMap::new() }
+        Self {
+            mode,
+            seen: HashMap::new(),
+        }
     }
 
     /// Shows an event.
@@ -94,24 +102,24 @@ impl Display {
         if self.seen.insert(resource.name.clone(), change.clone()) == Some(change) {
             return;
         }
-        let line = services::line(resource);
+        let text = services::line(resource);
         match &mut self.mode {
-            Mode::Live(live) if !resource.verdict => live.set(&resource.name, &line),
-            _ => self.ended(&resource.name, &line),
+            Mode::Live(live) if !resource.verdict => live.set(&resource.name, &text),
+            _ => self.ended(&resource.name, &text),
         }
     }
 
-    fn busy(&mut self, name: &str, line: &str) {
+    fn busy(&mut self, name: &str, text: &str) {
         if let Mode::Live(live) = &mut self.mode {
-            live.set(name, line);
+            live.set(name, text);
         }
     }
 
     /// Something has its end; JSON tells it later, in the report.
-    fn ended(&mut self, name: &str, line: &str) {
+    fn ended(&mut self, name: &str, text: &str) {
         match &mut self.mode {
-            Mode::Live(live) => live.end(name, line),
-            Mode::Plain(err) => print(err, line),
+            Mode::Live(live) => live.end(name, text),
+            Mode::Plain(err) => print(err, text),
             Mode::Silent(_) => {}
         }
     }
@@ -125,7 +133,9 @@ fn print(err: &mut AutoStream<Stderr>, text: &str) {
 impl Live {
     fn set(&mut self, name: &str, line: &str) {
         let bar = self.bars.entry(name.to_owned()).or_insert_with(|| {
-            let bar = self.lines.add(ProgressBar::new_spinner().with_style(spinner()));
+            let bar = self
+                .lines
+                .add(ProgressBar::new_spinner().with_style(spinner()));
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
@@ -141,12 +151,14 @@ impl Live {
     }
 
     /// indicatif does not count lines once all bars are gone, so it is suspended instead.
-    fn print(&self, line: &str) {
-        self.lines.suspend(|| print(&mut AutoStream::auto(std::io::stderr()), line));
+    fn print(&mut self, line: &str) {
+        let Self { err, lines, .. } = self;
+        lines.suspend(|| print(err, line));
     }
 }
 
 /// `wide_msg` cuts the line to the terminal's width.
 fn spinner() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant")
+    ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}")
+        .expect("the template is constant")
 }

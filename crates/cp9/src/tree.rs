@@ -63,9 +63,18 @@ impl Tree {
     pub(crate) fn read(root: &Command) -> Self {
         Self {
             version: root.get_version().map(str::to_owned),
-            global: root.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| argument(root, arg)).collect(),
+            global: root
+                .get_arguments()
+                .filter(|arg| arg.is_global_set())
+                .map(|arg| argument(root, arg))
+                .collect(),
             commands: nodes(root, ""),
-            exit_codes: ExitCode::ALL.map(|code| Exit { code: code.code(), meaning: code.meaning() }).into(),
+            exit_codes: ExitCode::ALL
+                .map(|code| Exit {
+                    code: code.code(),
+                    meaning: code.meaning(),
+                })
+                .into(),
         }
     }
 
@@ -85,11 +94,15 @@ impl Tree {
 
 /// The commands that a user may call; `help` repeats the tree and is left out.
 fn nodes(parent: &Command, prefix: &str) -> Vec<Node> {
-    let shown = parent.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
+    let shown = parent
+        .get_subcommands()
+        .filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
     shown
         .map(|sub| {
             let name = format!("{prefix}{}", sub.get_name());
-            let own = sub.get_arguments().filter(|arg| !arg.is_global_set() && !arg.is_hide_set() && !is_help(arg));
+            let own = sub
+                .get_arguments()
+                .filter(|arg| !arg.is_global_set() && !arg.is_hide_set() && !is_help(arg));
             Node {
                 help: sub.get_about().map(ToString::to_string).unwrap_or_default(),
                 args: own.map(|arg| argument(sub, arg)).collect(),
@@ -110,27 +123,50 @@ fn is_help(arg: &Arg) -> bool {
 fn argument(command: &Command, arg: &Arg) -> Argument {
     let takes_value = arg.get_action().takes_values();
     let switch_default = (!takes_value).then(|| "false".to_owned());
-    let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+    let default = arg
+        .get_default_values()
+        .first()
+        .map(|value| value.to_string_lossy().into_owned());
     Argument {
-        name: arg.get_long().unwrap_or_else(|| arg.get_id().as_str()).to_owned(),
+        name: arg
+            .get_long()
+            .unwrap_or_else(|| arg.get_id().as_str())
+            .to_owned(),
         positional: arg.is_positional(),
         kind: kind(arg),
         required: arg.is_required_set(),
         help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
-        value_name: arg.get_value_names().and_then(|names| names.first()).filter(|_| takes_value).map(ToString::to_string),
+        value_name: arg
+            .get_value_names()
+            .and_then(|names| names.first())
+            .filter(|_| takes_value)
+            .map(ToString::to_string),
         values: if takes_value { values(arg) } else { Vec::new() },
         default: default.or(switch_default),
-        value_optional: takes_value && arg.get_num_args().is_some_and(|range| range.min_values() == 0),
-        conflicts: command.get_arg_conflicts_with(arg).iter().map(|other| label(other)).collect(),
+        value_optional: takes_value
+            && arg
+                .get_num_args()
+                .is_some_and(|range| range.min_values() == 0),
+        conflicts: command
+            .get_arg_conflicts_with(arg)
+            .iter()
+            .map(|other| label(other))
+            .collect(),
     }
 }
 
 fn label(arg: &Arg) -> String {
-    arg.get_long().unwrap_or_else(|| arg.get_id().as_str()).to_owned()
+    arg.get_long()
+        .unwrap_or_else(|| arg.get_id().as_str())
+        .to_owned()
 }
 
 fn values(arg: &Arg) -> Vec<String> {
-    arg.get_possible_values().iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name().to_owned()).collect()
+    arg.get_possible_values()
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|value| value.get_name().to_owned())
+        .collect()
 }
 
 fn kind(arg: &Arg) -> &'static str {
@@ -158,7 +194,11 @@ fn write_nodes(text: &mut String, nodes: &[Node]) {
 
 fn write_args(text: &mut String, args: &[Argument]) {
     let shown: Vec<(String, &Argument)> = args.iter().map(|arg| (usage(arg), arg)).collect();
-    let widest = shown.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or_default();
+    let widest = shown
+        .iter()
+        .map(|(usage, _)| usage.chars().count())
+        .max()
+        .unwrap_or_default();
     for (usage, arg) in &shown {
         let _ = writeln!(text, "    {usage:widest$}  {}", paint(DIM, &arg.help));
     }

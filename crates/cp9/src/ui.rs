@@ -40,11 +40,17 @@ impl Ui {
         let terminal = io::stderr().is_terminal() && env.get("TERM") != Some("dumb");
         // The record of a verbose run goes to stderr as well and would tear live lines apart.
         let display = match format {
-            Format::Text if terminal && !verbose => Display::live(),
+            Format::Text if terminal && !verbose => Display::live(stderr(env)),
             Format::Text => Display::plain(stderr(env)),
             Format::Envelope | Format::Lines => Display::silent(stderr(env)),
         };
-        Self { format, command: command.to_owned(), out, display, failure: None }
+        Self {
+            format,
+            command: command.to_owned(),
+            out,
+            display,
+            failure: None,
+        }
     }
 
     /// The chosen form.
@@ -55,7 +61,11 @@ impl Ui {
     /// Prints a part of the result as text, ending with a line end.
     pub(crate) fn text(&mut self, text: &str) {
         self.display.clear();
-        let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let newline = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         let written = write!(self.out, "{text}{newline}").and_then(|()| self.out.flush());
         self.note_failure(written);
     }
@@ -82,13 +92,25 @@ impl Ui {
     }
 
     /// Ends the command: in JSON the envelope, in text the error, if there is one.
-    pub(crate) fn finish(&mut self, data: Option<Value>, error: Option<ErrorBody>, target: Option<Target>) {
+    pub(crate) fn finish(
+        &mut self,
+        data: Option<Value>,
+        error: Option<ErrorBody>,
+        target: Option<Target>,
+    ) {
         self.display.clear();
         if self.format != Format::Text {
             let api_version = API_VERSION.to_owned();
             let ok = error.as_ref().is_none_or(|error| error.exit == 0);
             let command = self.command.clone();
-            self.json(&Envelope { api_version, command, ok, data, error, target });
+            self.json(&Envelope {
+                api_version,
+                command,
+                ok,
+                data,
+                error,
+                target,
+            });
         } else if let Some(error) = error {
             self.display.line(&error::render(&error));
         }
@@ -101,12 +123,16 @@ impl Ui {
 
     /// True when nobody reads stdout any more.
     pub(crate) fn closed(&self) -> bool {
-        self.failure.as_ref().is_some_and(|failure| failure.kind() == io::ErrorKind::BrokenPipe)
+        self.failure
+            .as_ref()
+            .is_some_and(|failure| failure.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// Why the result could not be printed; a reader that went away is no failure.
     pub(crate) fn lost(&mut self) -> Option<io::Error> {
-        self.failure.take().filter(|failure| failure.kind() != io::ErrorKind::BrokenPipe)
+        self.failure
+            .take()
+            .filter(|failure| failure.kind() != io::ErrorKind::BrokenPipe)
     }
 
     fn note_failure(&mut self, written: io::Result<()>) {
@@ -136,11 +162,9 @@ pub(crate) fn last_result(value: &impl Serialize) {
 /// `NO_COLOR` wins, then `CLICOLOR_FORCE`, then whether a person looks.
 fn colour(env: &Environment, terminal: bool) -> ColorChoice {
     let set = |key: &str| env.get(key).is_some_and(|value| !value.is_empty());
-    if set("NO_COLOR") {
-        ColorChoice::Never
-    } else if set("CLICOLOR_FORCE") && env.get("CLICOLOR_FORCE") != Some("0") {
-        ColorChoice::AlwaysAnsi
-    } else if terminal && env.get("TERM") != Some("dumb") {
+    let forced = set("CLICOLOR_FORCE") && env.get("CLICOLOR_FORCE") != Some("0");
+    let fits = terminal && env.get("TERM") != Some("dumb");
+    if !set("NO_COLOR") && (forced || fits) {
         ColorChoice::AlwaysAnsi
     } else {
         ColorChoice::Never
@@ -152,17 +176,33 @@ mod tests {
     use super::*;
 
     fn env(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
+        Environment::new(
+            pairs
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned())),
+        )
     }
 
     #[test]
     fn colour_needs_a_terminal_and_no_refusal() {
         assert_eq!(colour(&env(&[]), true), ColorChoice::AlwaysAnsi);
         assert_eq!(colour(&env(&[]), false), ColorChoice::Never);
-        assert_eq!(colour(&env(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), true), ColorChoice::Never);
-        assert_eq!(colour(&env(&[("NO_COLOR", "")]), true), ColorChoice::AlwaysAnsi);
-        assert_eq!(colour(&env(&[("CLICOLOR_FORCE", "1")]), false), ColorChoice::AlwaysAnsi);
-        assert_eq!(colour(&env(&[("CLICOLOR_FORCE", "0")]), false), ColorChoice::Never);
+        assert_eq!(
+            colour(&env(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), true),
+            ColorChoice::Never
+        );
+        assert_eq!(
+            colour(&env(&[("NO_COLOR", "")]), true),
+            ColorChoice::AlwaysAnsi
+        );
+        assert_eq!(
+            colour(&env(&[("CLICOLOR_FORCE", "1")]), false),
+            ColorChoice::AlwaysAnsi
+        );
+        assert_eq!(
+            colour(&env(&[("CLICOLOR_FORCE", "0")]), false),
+            ColorChoice::Never
+        );
         assert_eq!(colour(&env(&[("TERM", "dumb")]), true), ColorChoice::Never);
     }
 }

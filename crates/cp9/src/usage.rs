@@ -18,9 +18,13 @@ pub(crate) enum Refusal {
 /// Translates clap's refusal of the command called `name`.
 pub(crate) fn refusal(error: &clap::Error, name: &str) -> Refusal {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Answer(error.render().ansi().to_string()),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            Refusal::Answer(error.render().ansi().to_string())
+        }
         kind => {
-            let mut hints: Vec<String> = suggestions(error).map(|word| format!("did you mean `{word}`?")).collect();
+            let mut hints: Vec<String> = suggestions(error)
+                .map(|word| format!("did you mean `{word}`?"))
+                .collect();
             hints.push(format!("`{} --help` shows what it takes", program(name)));
             Refusal::Wrong(Box::new(body(code(kind), message(error), hints)))
         }
@@ -40,14 +44,24 @@ pub(crate) fn dialect(error: &DialectError) -> ErrorBody {
 fn body(code: &str, message: String, hints: Vec<String>) -> ErrorBody {
     let exit = ExitCode::Usage.code();
     let (category, code) = ("usage".to_owned(), code.to_owned());
-    ErrorBody { category, code, message, causes: Vec::new(), hints, diagnostics: Vec::new(), exit }
+    ErrorBody {
+        category,
+        code,
+        message,
+        causes: Vec::new(),
+        hints,
+        diagnostics: Vec::new(),
+        exit,
+    }
 }
 
 fn code(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::UnknownArgument => "argument-unknown",
         ErrorKind::InvalidSubcommand => "command-unknown",
-        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "command-missing",
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "command-missing"
+        }
         ErrorKind::ArgumentConflict => "argument-conflict",
         ErrorKind::MissingRequiredArgument => "argument-missing",
         _ => "argument-invalid",
@@ -60,20 +74,31 @@ fn message(error: &clap::Error) -> String {
     match (error.kind(), arg, value) {
         (ErrorKind::UnknownArgument, Some(arg), _) => format!("unknown argument `{arg}`"),
         (ErrorKind::InvalidSubcommand, _, _) => {
-            format!("unknown command `{}`", text(error, ContextKind::InvalidSubcommand).unwrap_or_default())
+            format!(
+                "unknown command `{}`",
+                text(error, ContextKind::InvalidSubcommand).unwrap_or_default()
+            )
         }
-        (ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, _, _) => {
-            "a command is missing".into()
-        }
+        (
+            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+            _,
+            _,
+        ) => "a command is missing".into(),
         (ErrorKind::MissingRequiredArgument, Some(arg), _) => format!("`{arg}` is missing"),
         (ErrorKind::ArgumentConflict, Some(arg), _) => conflict(error, &arg),
-        (ErrorKind::InvalidValue, Some(arg), Some(value)) if value.is_empty() => format!("`{arg}` needs a value"),
+        (ErrorKind::InvalidValue, Some(arg), Some(value)) if value.is_empty() => {
+            format!("`{arg}` needs a value")
+        }
         (ErrorKind::InvalidValue, Some(arg), Some(value)) => one_of(error, &arg, &value),
         (ErrorKind::ValueValidation, Some(arg), Some(value)) => {
-            let why = std::error::Error::source(error).map(|why| format!(": {why}")).unwrap_or_default();
+            let why = std::error::Error::source(error)
+                .map(|why| format!(": {why}"))
+                .unwrap_or_default();
             format!("`{value}` cannot be the value of `{arg}`{why}")
         }
-        (ErrorKind::TooManyValues, Some(arg), Some(value)) => format!("`{arg}` takes no value, `{value}` was given"),
+        (ErrorKind::TooManyValues, Some(arg), Some(value)) => {
+            format!("`{arg}` takes no value, `{value}` was given")
+        }
         (ErrorKind::NoEquals, Some(arg), _) => format!("write the value of `{arg}` after `=`"),
         _ => first_line(error),
     }
@@ -88,7 +113,9 @@ fn conflict(error: &clap::Error, arg: &str) -> String {
 }
 
 fn one_of(error: &clap::Error, arg: &str, value: &str) -> String {
-    let allowed = text(error, ContextKind::ValidValue).map(|list| format!(", only {list}")).unwrap_or_default();
+    let allowed = text(error, ContextKind::ValidValue)
+        .map(|list| format!(", only {list}"))
+        .unwrap_or_default();
     format!("`{value}` cannot be the value of `{arg}`{allowed}")
 }
 
@@ -96,9 +123,12 @@ fn one_of(error: &clap::Error, arg: &str, value: &str) -> String {
 fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(list) if kind == ContextKind::ValidValue => {
-            Some(list.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "))
-        }
+        ContextValue::Strings(list) if kind == ContextKind::ValidValue => Some(
+            list.iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
         ContextValue::Strings(list) => Some(list.join(", ")),
         _ => None,
     }
@@ -106,7 +136,11 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// clap's candidates, the best last.
 fn suggestions(error: &clap::Error) -> impl Iterator<Item = String> {
-    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let kinds = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
     kinds.into_iter().filter_map(|kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
         ContextValue::Strings(words) => words.last().cloned(),

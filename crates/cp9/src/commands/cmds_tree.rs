@@ -12,6 +12,10 @@ pub(crate) fn run(ui: &mut Ui) -> ExitCode {
     if ui.format() == Format::Text {
         ui.text(&tree.text());
     }
-    ui.finish(Some(serde_json::to_value(&tree).expect("the tree is plain data")), None, None);
+    ui.finish(
+        Some(serde_json::to_value(&tree).expect("the tree is plain data")),
+        None,
+        None,
+    );
     ExitCode::Success
 }

@@ -30,7 +30,9 @@ pub(crate) async fn run(command: &ControllerCommand, engine: &Engine, ui: &mut U
             ExitCode::Success
         }
         Err(error) => {
-            let body = error::redacted(error::body(&error), |text| engine.doors.redactor.redact(text));
+            let body = error::redacted(error::body(&error), |text| {
+                engine.doors.redactor.redact(text)
+            });
             ui.fail(body);
             error.exit
         }

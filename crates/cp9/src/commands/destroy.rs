@@ -24,8 +24,17 @@ pub(crate) struct DestroyArgs {
 }
 
 /// Destroys the session.
-pub(crate) async fn run(args: &DestroyArgs, select: Select, engine: &Engine, ui: &mut Ui) -> ExitCode {
-    let options = DestroyOptions { select, force: args.force, yes: args.yes };
+pub(crate) async fn run(
+    args: &DestroyArgs,
+    select: Select,
+    engine: &Engine,
+    ui: &mut Ui,
+) -> ExitCode {
+    let options = DestroyOptions {
+        select,
+        force: args.force,
+        yes: args.yes,
+    };
     let outcome = destroy::destroy(engine, options, &mut |event| ui.progress(&event)).await;
     finish(engine, ui, outcome, render::destroy::destroy)
 }

@@ -86,7 +86,11 @@ pub(crate) async fn run(args: &LogsArgs, select: Select, engine: &Engine, ui: &m
         all: args.all,
     };
     let mut kept = (ui.format() == Format::Envelope).then(Vec::new);
-    let Outcome { report, error, target } = logs::logs(engine, options, &mut |mut line| {
+    let Outcome {
+        report,
+        error,
+        target,
+    } = logs::logs(engine, options, &mut |mut line| {
         line.text = engine.doors.redactor.redact(&line.text);
         match &mut kept {
             Some(kept) => kept.push(line),
@@ -97,7 +101,16 @@ pub(crate) async fn run(args: &LogsArgs, select: Select, engine: &Engine, ui: &m
     let report = report.map(|count| LogsReport { count, lines: kept });
     // A reader that has seen enough, as in `cp9 logs | head`, is the ordinary end.
     let error = error.filter(|_| !ui.closed());
-    finish(engine, ui, Outcome { report, error, target }, |_| String::new())
+    finish(
+        engine,
+        ui,
+        Outcome {
+            report,
+            error,
+            target,
+        },
+        |_| String::new(),
+    )
 }
 
 fn print(ui: &mut Ui, engine: &Engine, line: &LogLine) {

@@ -21,10 +21,14 @@ use crate::ui::Ui;
 pub(crate) async fn run(cli: &Cli, engine: &Engine, ui: &mut Ui) -> ExitCode {
     match &cli.command {
         Command::Up(args) => up::run(args, select(cli, None), engine, ui).await,
-        Command::Status(args) => status::run(args, select(cli, Some(&args.session)), engine, ui).await,
+        Command::Status(args) => {
+            status::run(args, select(cli, Some(&args.session)), engine, ui).await
+        }
         Command::Logs(args) => logs::run(args, select(cli, Some(&args.session)), engine, ui).await,
         Command::Pause(args) => pause::run(select(cli, Some(&args.session)), engine, ui).await,
-        Command::Destroy(args) => destroy::run(args, select(cli, Some(&args.session)), engine, ui).await,
+        Command::Destroy(args) => {
+            destroy::run(args, select(cli, Some(&args.session)), engine, ui).await
+        }
         Command::Schema(args) => schema::run(args, ui),
         Command::CmdsTree => cmds_tree::run(ui),
         Command::Controller(args) => controller::run(args, engine, ui).await,
@@ -32,12 +36,16 @@ pub(crate) async fn run(cli: &Cli, engine: &Engine, ui: &mut Ui) -> ExitCode {
 }
 
 fn select(cli: &Cli, session: Option<&Session>) -> Select {
-    Select { config: cli.global.config.clone(), session: session.and_then(|session| session.session.clone()) }
+    Select {
+        config: cli.global.config.clone(),
+        session: session.and_then(|session| session.session.clone()),
+    }
 }
 
 impl Command {
     /// True for a command that may never end by itself, so that one envelope at the end is no use.
     pub(crate) fn is_endless(&self) -> bool {
-        matches!(self, Self::Logs(args) if args.follow) || matches!(self, Self::Up(args) if args.attach)
+        matches!(self, Self::Logs(args) if args.follow)
+            || matches!(self, Self::Up(args) if args.attach)
     }
 }

@@ -14,9 +14,17 @@ pub(crate) fn finish<T: Serialize>(
     outcome: Outcome<T>,
     render: impl FnOnce(&T) -> String,
 ) -> ExitCode {
-    let Outcome { report, error, target } = outcome;
+    let Outcome {
+        report,
+        error,
+        target,
+    } = outcome;
     let code = error.as_ref().map_or(ExitCode::Success, |error| error.exit);
-    let body = error.map(|error| error::redacted(error::body(&error), |text| engine.doors.redactor.redact(text)));
+    let body = error.map(|error| {
+        error::redacted(error::body(&error), |text| {
+            engine.doors.redactor.redact(text)
+        })
+    });
     let mut data = None;
     match &report {
         Some(report) if ui.format() == Format::Text => ui.text(&render(report)),

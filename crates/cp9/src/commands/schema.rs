@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use cp9_model::ExitCode;
+use cp9_model::config::schema;
 use serde_json::Value;
 
 use crate::ui::{Format, Ui};
@@ -27,14 +28,18 @@ enum Which {
 
 /// Prints the schema.
 pub(crate) fn run(args: &SchemaArgs, ui: &mut Ui) -> ExitCode {
-    let schema = schema(args.which);
+    let published = published(args.which);
     if ui.format() == Format::Text {
-        ui.text(&serde_json::to_string_pretty(&schema).expect("a schema is plain data"));
+        ui.text(&schema::text(&published));
     }
-    ui.finish(Some(schema), None, None);
+    ui.finish(Some(published), None, None);
     ExitCode::Success
 }
 
-fn schema(_which: Which) -> Value {
-    Value::Null
+fn published(which: Which) -> Value {
+    match which {
+        Which::Cp9 => schema::generate(),
+        Which::Devplan => schema::devplan(),
+        Which::Output => schema::output(),
+    }
 }

@@ -30,7 +30,19 @@ pub(crate) struct StatusArgs {
 }
 
 /// Shows how the session is.
-pub(crate) async fn run(args: &StatusArgs, select: Select, engine: &Engine, ui: &mut Ui) -> ExitCode {
-    let outcome = status::status(engine, StatusOptions { select, wait: args.wait }).await;
+pub(crate) async fn run(
+    args: &StatusArgs,
+    select: Select,
+    engine: &Engine,
+    ui: &mut Ui,
+) -> ExitCode {
+    let outcome = status::status(
+        engine,
+        StatusOptions {
+            select,
+            wait: args.wait,
+        },
+    )
+    .await;
     finish(engine, ui, outcome, render::status::status)
 }

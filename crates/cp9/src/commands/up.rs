@@ -32,8 +32,18 @@ pub(crate) struct UpArgs {
 
 /// Brings the session up, and follows it if asked.
 pub(crate) async fn run(args: &UpArgs, select: Select, engine: &Engine, ui: &mut Ui) -> ExitCode {
-    let UpArgs { no_tilt, ci, attach, timeout } = *args;
-    let options = UpOptions { select: select.clone(), no_tilt, ci, timeout };
+    let UpArgs {
+        no_tilt,
+        ci,
+        attach,
+        timeout,
+    } = *args;
+    let options = UpOptions {
+        select: select.clone(),
+        no_tilt,
+        ci,
+        timeout,
+    };
     let outcome = up::up(engine, options, &mut |event| ui.progress(&event)).await;
     if attach && stands(&outcome) {
         return follow(outcome, &select, engine, ui).await;
@@ -43,15 +53,28 @@ pub(crate) async fn run(args: &UpArgs, select: Select, engine: &Engine, ui: &mut
 
 /// A session with red services stays up, and is worth following all the more.
 fn stands(outcome: &Outcome<UpReport>) -> bool {
-    outcome.error.as_ref().is_none_or(|error| error.exit == ExitCode::Verdict)
+    outcome
+        .error
+        .as_ref()
+        .is_none_or(|error| error.exit == ExitCode::Verdict)
 }
 
-async fn follow(ready: Outcome<UpReport>, select: &Select, engine: &Engine, ui: &mut Ui) -> ExitCode {
-    if let Some(report) = ready.report.as_ref().filter(|_| ui.format() == Format::Text) {
+async fn follow(
+    ready: Outcome<UpReport>,
+    select: &Select,
+    engine: &Engine,
+    ui: &mut Ui,
+) -> ExitCode {
+    if let Some(report) = ready
+        .report
+        .as_ref()
+        .filter(|_| ui.format() == Format::Text)
+    {
         ui.text(&render::up::up(report));
     }
     let mut outcome = up::attach(engine, select, &mut |event| ui.progress(&event)).await;
     outcome.report = outcome.report.or(ready.report);
-    let detached = |report: &UpReport| format!("detached; session {} keeps running\n", report.session);
+    let detached =
+        |report: &UpReport| format!("detached; session {} keeps running\n", report.session);
     finish(engine, ui, outcome, detached)
 }

@@ -14,5 +14,9 @@ pub(crate) fn line(line: &LogLine) -> String {
         _ => Style::new(),
     };
     let stamp = paint(DIM, &format!("[{}]", clean(&line.time)));
-    format!("{stamp} {} | {}", line.service, paint(style, &clean(&line.text)))
+    format!(
+        "{stamp} {} | {}",
+        line.service,
+        paint(style, &clean(&line.text))
+    )
 }

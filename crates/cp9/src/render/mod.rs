@@ -9,3 +9,6 @@ pub(crate) mod status;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod up;
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,10 @@ pub(crate) fn services(services: &[ServiceReport]) -> String {
     if services.is_empty() {
         return "no services\n".into();
     }
-    let rows: Vec<_> = services.iter().map(|service| (row(service), below(service))).collect();
+    let rows: Vec<_> = services
+        .iter()
+        .map(|service| (row(service), below(service)))
+        .collect();
     table(&["SERVICE", "KIND", "STATUS", "ENDPOINT", "PROCESS"], &rows)
 }
 
@@ -23,7 +26,10 @@ fn row(service: &ServiceReport) -> Vec<Cell> {
         (false, Some(phase)) => (word(phase), BUSY),
         (false, None) => ("not ready", BAD),
     };
-    let process = service.pod.clone().or_else(|| service.pid.map(|pid| format!("pid {pid}")));
+    let process = service
+        .pod
+        .clone()
+        .or_else(|| service.pid.map(|pid| format!("pid {pid}")));
     vec![
         Cell::plain(&service.name),
         Cell::plain(kind(service.kind)),
@@ -35,19 +41,31 @@ fn row(service: &ServiceReport) -> Vec<Cell> {
 
 /// Why a service is not ready, as its own lines.
 fn below(service: &ServiceReport) -> Option<String> {
-    let message = service.message.as_deref().filter(|text| !service.ready && !text.trim().is_empty())?;
+    let message = service
+        .message
+        .as_deref()
+        .filter(|text| !service.ready && !text.trim().is_empty())?;
     Some(indent("    ", message.trim_end()))
 }
 
 /// The phase of the resource that keeps a service from being ready.
 fn worst(service: &ServiceReport) -> Option<Phase> {
     let red = |resource: &&ResourceStatus| !resource.ready;
-    let broken = service.resources.iter().filter(red).find(|resource| failed(resource.phase));
-    broken.or_else(|| service.resources.iter().find(red)).map(|resource| resource.phase)
+    let broken = service
+        .resources
+        .iter()
+        .filter(red)
+        .find(|resource| failed(resource.phase));
+    broken
+        .or_else(|| service.resources.iter().find(red))
+        .map(|resource| resource.phase)
 }
 
 fn failed(phase: Phase) -> bool {
-    matches!(phase, Phase::Failed | Phase::Unready | Phase::Backoff | Phase::Quiescent)
+    matches!(
+        phase,
+        Phase::Failed | Phase::Unready | Phase::Backoff | Phase::Quiescent
+    )
 }
 
 fn kind(kind: ServiceKind) -> &'static str {
@@ -82,11 +100,24 @@ pub(crate) fn line(resource: &ResourceStatus) -> String {
     let style = if resource.ready { GOOD } else { style };
     let time = match (resource.phase, resource.build_millis) {
         (Phase::Built | Phase::Failed, Some(millis)) => {
-            format!(" ({:.1} s)", std::time::Duration::from_millis(millis).as_secs_f64())
+            format!(
+                " ({:.1} s)",
+                std::time::Duration::from_millis(millis).as_secs_f64()
+            )
         }
         _ => String::new(),
     };
-    let first = resource.message.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-    let why = first.filter(|_| !resource.ready).map(|line| format!(": {}", clean(line.trim()))).unwrap_or_default();
-    format!("{} {}{time}{why}", resource.name, paint(style, word(resource.phase)))
+    let first = resource
+        .message
+        .as_deref()
+        .and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
+    let why = first
+        .filter(|_| !resource.ready)
+        .map(|line| format!(": {}", clean(line.trim())))
+        .unwrap_or_default();
+    format!(
+        "{} {}{time}{why}",
+        resource.name,
+        paint(style, word(resource.phase))
+    )
 }

@@ -24,9 +24,20 @@ fn row(state: &StateReport) -> Vec<Cell> {
 
 /// One state that ended, such as `host_ready done (0.1 s)`.
 pub(crate) fn line(state: &StateReport) -> String {
-    let time = state.seconds.map(|value| format!(" ({})", seconds(value))).unwrap_or_default();
-    let message = state.message.as_deref().map(|text| format!(": {}", clean(text))).unwrap_or_default();
-    format!("{} {}{time}{message}", state.name, paint(style(&state.status), &state.status))
+    let time = state
+        .seconds
+        .map(|value| format!(" ({})", seconds(value)))
+        .unwrap_or_default();
+    let message = state
+        .message
+        .as_deref()
+        .map(|text| format!(": {}", clean(text)))
+        .unwrap_or_default();
+    format!(
+        "{} {}{time}{message}",
+        state.name,
+        paint(style(&state.status), &state.status)
+    )
 }
 
 /// The style of a status word.

@@ -1,5 +1,7 @@
 //! The result of `status`: session, states, services, controller.
 
+use std::fmt::Write as _;
+
 use cp9_model::report::{ControllerReport, StatusReport};
 
 use super::services::services;
@@ -8,20 +10,32 @@ use super::style::{BAD, DIM, GOOD, HINT, clean, paint};
 
 /// The report as text.
 pub(crate) fn status(report: &StatusReport) -> String {
-    let mut parts = vec![head(report), states(&report.states), services(&report.services)];
+    let mut parts = vec![
+        head(report),
+        states(&report.states),
+        services(&report.services),
+    ];
     parts.push(controller(&report.controller));
     parts.join("\n")
 }
 
 fn head(report: &StatusReport) -> String {
-    let mut text = format!("session {} of {} in {}\n", report.session, report.owner, clean(&report.folder));
+    let mut text = format!(
+        "session {} of {} in {}\n",
+        report.session,
+        report.owner,
+        clean(&report.folder)
+    );
     let expiry = match report.expires_in {
-        Some(left) if left < 0 => format!(", {}", paint(BAD, &format!("expired {} ago", rough(left.unsigned_abs())))),
+        Some(left) if left < 0 => format!(
+            ", {}",
+            paint(BAD, &format!("expired {} ago", rough(left.unsigned_abs())))
+        ),
         Some(left) => format!(", expires in {}", rough(left.unsigned_abs())),
         None => String::new(),
     };
     if let Some(last) = &report.last_active {
-        text.push_str(&format!("last used {}{expiry}\n", clean(last)));
+        let _ = writeln!(text, "last used {}{expiry}", clean(last));
     }
     text
 }
@@ -42,10 +56,17 @@ fn controller(controller: &ControllerReport) -> String {
         "stopped" => DIM,
         _ => BAD,
     };
-    let pid = controller.pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-    let mut text = format!("controller {}: {}{pid}\n", clean(&controller.kind), paint(style, &clean(&controller.state)));
+    let pid = controller
+        .pid
+        .map(|pid| format!(" (pid {pid})"))
+        .unwrap_or_default();
+    let mut text = format!(
+        "controller {}: {}{pid}\n",
+        clean(&controller.kind),
+        paint(style, &clean(&controller.state))
+    );
     if let Some(hint) = &controller.hint {
-        text.push_str(&format!("{} {}\n", paint(HINT, "hint:"), clean(hint)));
+        let _ = writeln!(text, "{} {}", paint(HINT, "hint:"), clean(hint));
     }
     text
 }
@@ -55,6 +76,9 @@ mod tests {
     #[test]
     fn spans_are_told_roughly() {
         let told = [0, 59, 60, 3599, 3600, 90_061].map(super::rough);
-        assert_eq!(told, ["0 s", "59 s", "1 min", "59 min", "1 h 0 min", "1 d 1 h"]);
+        assert_eq!(
+            told,
+            ["0 s", "59 s", "1 min", "59 min", "1 h 0 min", "1 d 1 h"]
+        );
     }
 }

@@ -38,7 +38,10 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Each line behind `margin`.
 pub(crate) fn indent(margin: &str, text: &str) -> String {
-    let lines: Vec<String> = clean(text).lines().map(|line| format!("{margin}{line}").trim_end().to_owned()).collect();
+    let lines: Vec<String> = clean(text)
+        .lines()
+        .map(|line| format!("{margin}{line}").trim_end().to_owned())
+        .collect();
     lines.join("\n")
 }
 
@@ -53,7 +56,10 @@ mod tests {
 
     #[test]
     fn control_characters_cannot_reach_the_terminal() {
-        assert_eq!(clean("a\u{1b}[31mb\r\n\tc\u{7}"), "a\\u{1b}[31mb\\r\n\tc\\u{7}");
+        assert_eq!(
+            clean("a\u{1b}[31mb\r\n\tc\u{7}"),
+            "a\\u{1b}[31mb\\r\n\tc\\u{7}"
+        );
         assert_eq!(clean("grün ✓"), "grün ✓");
     }
 

@@ -15,7 +15,10 @@ impl Cell {
     /// A field in the given style; an absent value is shown as `-`.
     pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
         let text = clean(&text.into()).replace(['\n', '\t'], " ");
-        Self { text: if text.is_empty() { "-".into() } else { text }, style }
+        Self {
+            text: if text.is_empty() { "-".into() } else { text },
+            style,
+        }
     }
 
     /// A field without style.
@@ -48,10 +51,18 @@ fn width(cell: &Cell) -> usize {
 /// One row; the last column is not padded.
 fn line(row: &[Cell], widths: &[usize]) -> String {
     let last = row.len().saturating_sub(1);
-    let fields = row.iter().zip(widths).enumerate().map(|(column, (cell, widest))| {
-        let padding = if column == last { 0 } else { widest - width(cell) };
-        format!("{}{:padding$}", paint(cell.style, &cell.text), "")
-    });
+    let fields = row
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(column, (cell, widest))| {
+            let padding = if column == last {
+                0
+            } else {
+                widest - width(cell)
+            };
+            format!("{}{:padding$}", paint(cell.style, &cell.text), "")
+        });
     fields.collect::<Vec<_>>().join("  ")
 }
 
