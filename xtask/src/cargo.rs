@@ -1,4 +1,4 @@
-//! Cargo as the tasks call it: one feature set for lints, docs and tests, so that nothing is built twice.
+//! Cargo as the tasks call it.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,6 @@ use serde_json::Value;
 
 use crate::outside::{command, var, var_names};
 use crate::report::Finding;
-
-/// Features of the `cp9` crate that only tests use, as far as it has them.
-const TEST_FEATURES: [&str; 2] = ["fault-injection", "test-fakes"];
 
 /// Variables that `cargo run` gave to this program; a nested cargo must not pass them on to builds.
 const FROM_CARGO_RUN: [&str; 5] = [
@@ -103,37 +100,4 @@ fn json(mut command: Command) -> Result<Value> {
         );
     }
     serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")
-}
-
-/// The `--features` value that lints and tests share; empty when there is none.
-pub(crate) fn test_features(metadata: &Value) -> String {
-    let has = |feature: &str| {
-        let packages = metadata["packages"].as_array().into_iter().flatten();
-        packages
-            .filter(|package| package["name"] == "cp9")
-            .any(|package| package["features"].get(feature).is_some())
-    };
-    let wanted: Vec<String> = TEST_FEATURES
-        .iter()
-        .filter(|feature| has(feature))
-        .map(|feature| format!("cp9/{feature}"))
-        .collect();
-    wanted.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn only_features_that_exist_are_asked_for() {
-        let metadata = json!({"packages": [
-            {"name": "cp9-model", "features": {"test-fakes": []}},
-            {"name": "cp9", "features": {"fault-injection": []}},
-        ]});
-        assert_eq!(test_features(&metadata), "cp9/fault-injection");
-        assert_eq!(test_features(&json!({})), "");
-    }
 }

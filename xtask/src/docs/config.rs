@@ -122,11 +122,7 @@ fn kind(root: &Value, node: &Value, depth: usize) -> String {
             .filter_map(Value::as_str)
             .filter(|name| *name != "null")
         {
-            words.push(if name == "array" && depth > 0 {
-                list(root, part, depth)
-            } else {
-                name.to_owned()
-            });
+            words.push(container(root, part, name, depth).unwrap_or_else(|| name.to_owned()));
         }
     }
     words.dedup();
@@ -137,11 +133,19 @@ fn kind(root: &Value, node: &Value, depth: usize) -> String {
     }
 }
 
-fn list(root: &Value, part: &Value, depth: usize) -> String {
-    match part.get("items") {
-        Some(items) => format!("list of {}", kind(root, items, depth - 1)),
-        None => "list".into(),
-    }
+/// A list or map with what it holds.
+fn container(root: &Value, part: &Value, name: &str, depth: usize) -> Option<String> {
+    let (word, inner) = match name {
+        "array" => ("list", part.get("items")),
+        "object" => (
+            "map",
+            part.get("additionalProperties")
+                .filter(|inner| inner.is_object()),
+        ),
+        _ => return None,
+    };
+    let inner = inner.filter(|_| depth > 0)?;
+    Some(format!("{word} of {}", kind(root, inner, depth - 1)))
 }
 
 #[cfg(test)]
@@ -174,7 +178,20 @@ mod tests {
             "| `host` | object | Where. Exactly. |",
             "| `host.mode` | `process` or `k3d`, default `\"process\"` |  |",
             "| `tags` | list of string |  |",
+            "| `services` | map of object |  |",
             "| `services.<name>.needs` | object |  |",
+        ] {
+            assert!(page.contains(row), "{row}\n{page}");
+        }
+    }
+
+    #[test]
+    fn the_real_schema_is_laid_out() {
+        let page = page(&cp9_model::config::schema::generate());
+        for row in [
+            "| `name` | string, required |",
+            "| `host.mode` | `process`",
+            "| `services.source.<name>.build.main` |",
         ] {
             assert!(page.contains(row), "{row}\n{page}");
         }

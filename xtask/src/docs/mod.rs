@@ -7,4 +7,4 @@ mod product;
 mod state;
 mod written;
 
-pub(crate) use written::{build_args, stale, write};
+pub(crate) use written::{stale, write};

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use cp9_model::config::schema;
 
 use super::{cli, config, exit_codes, product, state};
 use crate::cargo::{self, cargo};
@@ -16,23 +17,10 @@ struct Generated {
     text: String,
 }
 
-/// The cargo arguments that build cp9 and all tests, exactly as `ci` runs them later.
-pub(crate) fn build_args(features: &str) -> Vec<&str> {
-    let mut args = vec!["test", "--workspace", "--no-run"];
-    if !features.is_empty() {
-        args.extend(["--features", features]);
-    }
-    args
-}
-
 /// `cargo xtask docs`.
 pub(crate) fn write(root: &Path) -> Result<bool> {
-    let metadata = cargo::metadata(root)?;
-    let failed = cargo::check(
-        cargo(root, &build_args(&cargo::test_features(&metadata))),
-        "cargo test --no-run",
-    )?;
-    if !failed.is_empty() {
+    let command = cargo(root, &["test", "--package", "cp9", "--no-run"]);
+    if !cargo::check(command, "cargo test --no-run")?.is_empty() {
         return Ok(false);
     }
     for file in generate(root)? {
@@ -61,22 +49,17 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<Finding>> {
 }
 
 fn generate(root: &Path) -> Result<Vec<Generated>> {
-    let product = product::Product::built(root)?;
-    let tree = product.tree()?;
+    let tree = product::Product::built(root)?.tree()?;
     let mut files = vec![
         reference("exit-codes", exit_codes::page()),
         reference("state", state::page()),
+        reference("config", config::page(&schema::generate())),
         reference("cli", cli::page(&tree)?),
     ];
-    for (name, schema) in product.schemas(&tree)? {
-        if name == "cp9" {
-            files.push(reference("config", config::page(&schema)));
-        }
-        files.push(Generated {
-            path: format!("schemas/{name}.schema.json"),
-            text: product::pretty(&schema)?,
-        });
-    }
+    files.extend(schema::all().into_iter().map(|(name, schema)| Generated {
+        path: format!("schemas/{name}"),
+        text: schema::text(&schema),
+    }));
     Ok(files)
 }
 
