@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::exit::ExitCode;
+
 /// The kind of a failure, which decides retry and exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -22,6 +24,10 @@ pub trait Explain: std::error::Error {
     fn category(&self) -> Category;
     /// A stable machine-readable word, such as `session-locked`.
     fn code(&self) -> &'static str;
+    /// How a command ends that fails with it, by default as its category says.
+    fn exit(&self) -> ExitCode {
+        self.category().into()
+    }
     /// What to type or change, printed as `hint:`.
     fn remedy(&self) -> Option<String> {
         None
