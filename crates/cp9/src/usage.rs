@@ -24,6 +24,7 @@ pub(crate) fn refusal(error: &clap::Error, name: &str) -> Refusal {
         kind => {
             let mut hints: Vec<String> = suggestions(error)
                 .map(|word| format!("did you mean `{word}`?"))
+                .chain(session_file(error))
                 .collect();
             hints.push(format!("`{} --help` shows what it takes", program(name)));
             Refusal::Wrong(Box::new(body(code(kind), message(error), hints)))
@@ -134,6 +135,14 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
+/// A session file given as a word is what other tools' users try first.
+fn session_file(error: &clap::Error) -> Option<String> {
+    let word = text(error, ContextKind::InvalidArg)
+        .filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let yaml = [".yaml", ".yml"].iter().any(|end| word.ends_with(end)) && !word.starts_with('-');
+    yaml.then(|| format!("did you mean `--config {word}`?"))
+}
+
 /// clap's candidates, the best last.
 fn suggestions(error: &clap::Error) -> impl Iterator<Item = String> {
     let kinds = [
@@ -141,11 +150,18 @@ fn suggestions(error: &clap::Error) -> impl Iterator<Item = String> {
         ContextKind::SuggestedArg,
         ContextKind::SuggestedValue,
     ];
-    kinds.into_iter().filter_map(|kind| match error.get(kind)? {
+    let given = text(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+    let candidates = kinds.into_iter().filter_map(|kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
         ContextValue::Strings(words) => words.last().cloned(),
         _ => None,
-    })
+    });
+    candidates.filter(move |word| word != "destroy" || is_slip(&given, word))
+}
+
+/// True for a mere typing error; nobody is told to destroy because they meant to deploy.
+fn is_slip(given: &str, word: &str) -> bool {
+    strsim::osa_distance(given, word) <= 1
 }
 
 /// What clap says itself, for the kinds that this command line does not produce today.

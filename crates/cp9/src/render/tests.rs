@@ -240,7 +240,9 @@ fn destroy_counts_per_stage_and_lists_survivors() {
         stage("post-scan", 0, 1),
     ];
     let report = destroyed(stages, vec![survivor()]);
-    assert_data_eq!(plain(&super::destroy::destroy(&report)), str![[r#"
+    assert_data_eq!(
+        plain(&super::destroy::destroy(&report)),
+        str![[r#"
 controller: deleted 1, 0 survived
 host: deleted 2, 1 survived (error: no answer)
 substrate: skipped (no cloud)
@@ -250,7 +252,8 @@ POST-SCAN FAIL:
     kill -9 4711
 hint: cp9 destroy --session demo to re-run
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -260,12 +263,15 @@ fn destroy_claims_success_only_when_the_scan_was_empty() {
         Vec::new(),
     );
     report.record = Some(".cp9/.destroyed/demo.json".into());
-    assert_data_eq!(plain(&super::destroy::destroy(&report)), str![[r#"
+    assert_data_eq!(
+        plain(&super::destroy::destroy(&report)),
+        str![[r#"
 controller: deleted 1, 0 survived
 post-scan: deleted 0, 0 survived
 session demo destroyed: nothing is left; record: .cp9/.destroyed/demo.json
 
-"#]]);
+"#]]
+    );
 
     let claims = |stages| {
         super::destroy::destroy(&destroyed(stages, Vec::new())).contains("nothing is left")
@@ -286,10 +292,13 @@ session demo destroyed: nothing is left; record: .cp9/.destroyed/demo.json
     assert!(!claims(vec![blind]), "looking failed");
 
     report.already = true;
-    assert_data_eq!(plain(&super::destroy::destroy(&report)), str![[r#"
+    assert_data_eq!(
+        plain(&super::destroy::destroy(&report)),
+        str![[r#"
 session demo was already destroyed
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]

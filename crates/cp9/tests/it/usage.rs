@@ -48,6 +48,30 @@ exit 64
 }
 
 #[test]
+fn nobody_is_led_to_destroy() {
+    assert!(!transcript(&["deplo"]).contains("destroy"));
+    assert!(!transcript(&["deploys"]).contains("destroy"));
+    assert!(transcript(&["destory"]).contains("did you mean `destroy`?"));
+}
+
+#[test]
+fn a_session_file_as_a_word() {
+    assert_data_eq!(
+        transcript(&["up", "my.yaml"]),
+        str![[r#"
+exit 64
+--- stdout
+--- stderr
+error: unknown argument `my.yaml`
+
+hint: did you mean `--config my.yaml`?
+hint: `cp9 up --help` shows what it takes
+
+"#]]
+    );
+}
+
+#[test]
 fn unknown_flag() {
     assert_data_eq!(
         transcript(&["logs", "--folow"]),
