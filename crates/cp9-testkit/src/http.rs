@@ -27,6 +27,11 @@ impl HttpReply {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// The body as text of its own.
+    pub fn text(&self) -> String {
+        self.body.clone()
+    }
+
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {

@@ -6,9 +6,6 @@ use std::process;
 
 use camino::Utf8Path;
 
-/// The variable that carries the session folder's id; its own spelling, to notice a changed one.
-const ENV_ID: &str = "CP9_SESSION_ID";
-
 /// A process that should be gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
@@ -20,20 +17,21 @@ pub struct Leftover {
     pub why: String,
 }
 
-/// All living processes that carry the session id in their environment, or whose executable,
-/// working directory, environment or arguments name something under the folder.
+/// All living processes that have the variable, given as `NAME=value` (such as
+/// `CP9_SESSION_ID=…`), or whose executable, working directory, environment or arguments name
+/// something under the folder.
 /// Give the folder's real path; the calling process is left out.
-pub fn leftovers(folder: &Utf8Path, session_id: Option<&str>) -> Vec<Leftover> {
+pub fn leftovers(folder: &Utf8Path, variable: Option<&str>) -> Vec<Leftover> {
     let entries = fs::read_dir("/proc").expect("/proc can be read");
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let others = pids.filter(|pid| u32::try_from(*pid) != Ok(process::id()));
     others
-        .filter_map(|pid| look_at(pid, folder, session_id))
+        .filter_map(|pid| look_at(pid, folder, variable))
         .collect()
 }
 
 /// A process may end while it is looked at: then it is not left over.
-fn look_at(pid: i32, folder: &Utf8Path, session_id: Option<&str>) -> Option<Leftover> {
+fn look_at(pid: i32, folder: &Utf8Path, variable: Option<&str>) -> Option<Leftover> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let state = stat.rsplit_once(") ")?.1;
     if state.starts_with(['Z', 'X']) {
@@ -43,9 +41,8 @@ fn look_at(pid: i32, folder: &Utf8Path, session_id: Option<&str>) -> Option<Left
     let environment = words(pid, "environ");
     let link = |name: &str| fs::read_link(format!("/proc/{pid}/{name}")).ok();
     let under = |name: &str| link(name).is_some_and(|path| path.starts_with(folder));
-    let id = session_id.map(|id| format!("{ENV_ID}={id}"));
-    let why = if id.is_some_and(|id| environment.contains(&id)) {
-        "session id in the environment"
+    let why = if variable.is_some_and(|variable| environment.iter().any(|word| word == variable)) {
+        "variable"
     } else if under("exe") {
         "executable"
     } else if under("cwd") {
@@ -105,8 +102,8 @@ mod tests {
         Held(change(&mut command).spawn().expect("cat starts"))
     }
 
-    fn whys(folder: &Utf8Path, id: Option<&str>) -> Vec<String> {
-        leftovers(folder, id)
+    fn whys(folder: &Utf8Path, variable: Option<&str>) -> Vec<String> {
+        leftovers(folder, variable)
             .into_iter()
             .map(|leftover| leftover.why)
             .collect()
@@ -117,14 +114,14 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folder =
             Utf8PathBuf::from_path_buf(dir.path().canonicalize().expect("real")).expect("UTF-8");
-        assert!(leftovers(&folder, Some("test-id-1")).is_empty());
+        assert!(leftovers(&folder, Some("CP9_SESSION_ID=test-id-1")).is_empty());
         let by_id = cat(|command| command.env("CP9_SESSION_ID", "test-id-1"));
         crate::wait_until(std::time::Duration::from_secs(10), "the exec", || {
-            (whys(&folder, Some("test-id-1")).len() == 1).then_some(())
+            (whys(&folder, Some("CP9_SESSION_ID=test-id-1")).len() == 1).then_some(())
         });
-        assert!(leftovers(&folder, Some("test-id-2")).is_empty());
+        assert!(leftovers(&folder, Some("CP9_SESSION_ID=test-id-2")).is_empty());
         drop(by_id);
-        assert!(leftovers(&folder, Some("test-id-1")).is_empty());
+        assert!(leftovers(&folder, Some("CP9_SESSION_ID=test-id-1")).is_empty());
         let _by_folder = cat(|command| command.current_dir(&folder));
         assert_eq!(whys(&folder, None), ["working directory"]);
     }

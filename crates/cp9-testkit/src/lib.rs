@@ -22,6 +22,7 @@ pub mod wait;
 
 mod capture;
 
+pub use artefacts::{artefacts, assert_same};
 pub use http::{HttpReply, http, http_get, http_post};
 pub use leftovers::{Leftover, leftovers};
 pub use nix::sys::signal::Signal;

@@ -20,6 +20,8 @@ const CLEANUP_LIMIT: Duration = Duration::from_secs(30);
 const QUICKSTART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/quickstart");
 /// Its session file.
 const QUICKSTART_FILE: &str = "cp9.quickstart.example.yaml";
+/// Its session.
+const QUICKSTART_NAME: &str = "quickstart";
 
 /// A private place to run `cp9` in. When it is dropped, its sessions are destroyed and what still
 /// runs out of it is killed; with `CP9_TESTKIT_KEEP` set, its files stay.
@@ -79,7 +81,7 @@ impl Sandbox {
     /// A copy of the quickstart as it stands, under its own session name.
     pub fn quickstart_as_is(cp9: &str) -> Self {
         let mut sandbox = Self::new(cp9);
-        "quickstart".clone_into(&mut sandbox.session);
+        QUICKSTART_NAME.clone_into(&mut sandbox.session);
         copy_tree(Utf8Path::new(QUICKSTART), &sandbox.work);
         sandbox
     }
@@ -219,9 +221,14 @@ impl Sandbox {
         );
     }
 
-    /// Processes that run out of this sandbox or carry its paths.
+    /// Processes that run out of this sandbox, carry its paths, or belong to its session.
     pub fn leftovers(&self) -> Vec<Leftover> {
-        leftovers(&self.root, None)
+        let own = format!("CP9_SESSION={}", self.session);
+        // The quickstart's own name may belong to other sessions of this machine.
+        leftovers(
+            &self.root,
+            (self.session != QUICKSTART_NAME).then_some(own.as_str()),
+        )
     }
 
     fn session_folders(&self) -> Vec<String> {
