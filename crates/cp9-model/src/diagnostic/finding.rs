@@ -103,7 +103,10 @@ pub fn report(source: &Source<'_>, mut findings: Vec<Finding>) -> Vec<Diagnostic
         .collect();
     if let Some(first) = hidden.first() {
         let severity = worst(&hidden);
-        let message = format!("{} more problems are not shown", hidden.len());
+        let message = match hidden.len() {
+            1 => "1 more problem is not shown".to_owned(),
+            count => format!("{count} more problems are not shown"),
+        };
         let note = Finding {
             severity,
             ..Finding::error(Code::MORE, first.span.clone(), message)

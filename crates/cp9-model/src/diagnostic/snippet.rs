@@ -120,17 +120,19 @@ fn mask(
     for (at, character) in source.text[line.clone()].char_indices() {
         let at = line.start + at;
         while hidden.next_if(|r| r.end <= at).is_some() {}
+        let run = hidden.peek().filter(|run| run.contains(&at));
+        if run.is_some_and(|run| at == run.start.max(line.start)) {
+            shown.push_str("***");
+        }
         if let Some(span) = span {
-            from = from.or((at >= span.start).then_some(shown.len()));
+            // A place inside of a hidden run is the whole run.
+            let start = shown.len() - if run.is_some() { 3 } else { 0 };
+            from = from.or((at >= span.start).then_some(start));
             to = to.or((at >= span.end).then_some(shown.len()));
         }
-        match hidden.peek() {
-            Some(run) if run.contains(&at) => {
-                if at == run.start.max(line.start) {
-                    shown.push_str("***");
-                }
-            }
-            _ if character == '\u{feff}' => {}
+        match character {
+            _ if run.is_some() => {}
+            '\u{feff}' => {}
             _ if character.is_control() => shown.push(' '),
             _ => shown.push(character),
         }

@@ -15,6 +15,7 @@ mod tests;
 
 pub use node::{Document, Entry, Node, Style, Value};
 pub use options::Options;
+pub(crate) use parse::parse_source;
 pub use parse::{decode, parse_bytes};
 pub use scalar::{Resolved, resolve_plain};
 pub use spans::{Place, Spans};
