@@ -11,9 +11,9 @@ use serde_json::Value;
 
 /// A file of the app-delivery tree as text.
 #[derive(Debug)]
-struct Text {
+struct File {
     shown: String,
-    text: String,
+    content: String,
     documents: Vec<Document>,
 }
 
@@ -24,7 +24,7 @@ pub struct Manifest {
     pub file: Utf8PathBuf,
     /// The object.
     pub value: Value,
-    text: Arc<Text>,
+    source: Arc<File>,
     document: usize,
     prefix: String,
 }
@@ -36,13 +36,13 @@ pub(crate) fn read(
     bytes: &[u8],
 ) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     let documents = yaml::parse_bytes(shown, bytes, Options::manifest())?;
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let text = Arc::new(Text {
+    let content = String::from_utf8_lossy(bytes).into_owned();
+    let source = Arc::new(File {
         shown: shown.to_owned(),
-        text,
+        content,
         documents,
     });
-    let manifests = text
+    let manifests = source
         .documents
         .iter()
         .enumerate()
@@ -50,7 +50,7 @@ pub(crate) fn read(
         .map(|(index, document)| Manifest {
             file: file.to_owned(),
             value: document.to_json(),
-            text: Arc::clone(&text),
+            source: Arc::clone(&source),
             document: index,
             prefix: String::new(),
         })
@@ -69,9 +69,11 @@ impl Manifest {
             return vec![self];
         }
         let item = |(index, value): (usize, &Value)| Self {
+            file: self.file.clone(),
             value: value.clone(),
+            source: Arc::clone(&self.source),
+            document: self.document,
             prefix: format!("{}/items/{index}", self.prefix),
-            ..self.clone()
         };
         items
             .iter()
@@ -125,9 +127,9 @@ impl Manifest {
         help: impl Into<String>,
     ) -> Diagnostic {
         let pointer = format!("{}{pointer}", self.prefix);
-        let document = &self.text.documents[self.document];
+        let document = &self.source.documents[self.document];
         let span = document.spans().nearest(&pointer).key_or_value();
-        let source = Source::new(&self.text.shown, &self.text.text).hiding(hidden(document));
+        let source = Source::new(&self.source.shown, &self.source.content).hiding(hidden(document));
         Finding::error(code, span, message)
             .at(pointer)
             .help(help)

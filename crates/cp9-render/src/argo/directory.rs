@@ -30,7 +30,7 @@ pub(super) fn read(
     tree: &AppTree,
     source: &Directory<'_>,
 ) -> Result<Found, Vec<Diagnostic>> {
-    let select = Select::new(source).map_err(|found| vec![found])?;
+    let select = Select::new(source)?;
     let mut found = Found::default();
     let mut problems = Vec::new();
     for (relative, bytes) in tree.below(&source.path) {
@@ -58,16 +58,16 @@ struct Select {
 }
 
 impl Select {
-    fn new(source: &Directory<'_>) -> Result<Self, Diagnostic> {
+    fn new(source: &Directory<'_>) -> Result<Self, Vec<Diagnostic>> {
         let glob = |field: &str| match source.option(field) {
             Value::String(pattern) if !pattern.is_empty() => {
                 Glob::new(pattern).map(Some).map_err(|reason| {
-                    source.object.problem(
+                    vec![source.object.problem(
                         problem::APPLICATION,
                         &format!("/spec/source/directory/{field}"),
                         format!("`{field}: {pattern}` is no glob: {reason}"),
                         "Argo CD would match nothing; correct the pattern",
-                    )
+                    )]
                 })
             }
             _ => Ok(None),

@@ -30,7 +30,9 @@ pub(super) fn merged(
             continue;
         };
         for patch in manifest::read(&file, &shown(config, &file), bytes)? {
-            merge(&mut merged, &patch.value);
+            if patch.value.is_object() {
+                merge(&mut merged, &patch.value);
+            }
         }
     }
     for field in FIXED {

@@ -40,8 +40,8 @@ pub(super) fn plain_directory<'a>(
     wanted: &Wanted<'_>,
     object: &'a Manifest,
 ) -> Result<Directory<'a>, Vec<Diagnostic>> {
-    let source = single_source(object).map_err(|found| vec![found])?;
-    let path = folder(tree, wanted, object, source).map_err(|found| vec![found])?;
+    let source = single_source(object)?;
+    let path = folder(tree, wanted, object, source)?;
     let value = overlay::merged(config, tree, &path, &wanted.app.name, source)?;
     let kinds: Vec<&str> = ["helm", "kustomize", "plugin", "directory"]
         .into_iter()
@@ -49,8 +49,8 @@ pub(super) fn plain_directory<'a>(
         .collect();
     match kinds.as_slice() {
         ["directory"] => {}
-        [] => detect(tree, &path, object).map_err(|found| vec![found])?,
-        [kind] => return Err(vec![not_yet(object, &format!("/spec/source/{kind}"), kind)]),
+        [] => detect(tree, &path, object)?,
+        [kind] => return Err(not_yet(object, &format!("/spec/source/{kind}"), kind)),
         several => {
             return Err(vec![object.problem(
                 problem::APPLICATION,
@@ -66,11 +66,7 @@ pub(super) fn plain_directory<'a>(
     }
     let jsonnet = &value["directory"]["jsonnet"];
     if is_set(jsonnet) {
-        return Err(vec![not_yet(
-            object,
-            "/spec/source/directory/jsonnet",
-            "jsonnet",
-        )]);
+        return Err(not_yet(object, "/spec/source/directory/jsonnet", "jsonnet"));
     }
     Ok(Directory {
         path,
@@ -79,7 +75,7 @@ pub(super) fn plain_directory<'a>(
     })
 }
 
-fn single_source(object: &Manifest) -> Result<&Value, Diagnostic> {
+fn single_source(object: &Manifest) -> Result<&Value, Vec<Diagnostic>> {
     if !object.list("/spec/sources").is_empty() {
         return Err(not_yet(object, "/spec/sources", "multi-source"));
     }
@@ -95,12 +91,12 @@ fn single_source(object: &Manifest) -> Result<&Value, Diagnostic> {
         .pointer("/spec/source")
         .filter(|source| source.is_object())
         .ok_or_else(|| {
-            object.problem(
+            vec![object.problem(
                 problem::APPLICATION,
                 "/spec/source",
                 format!("application `{}` has no source", object.name()),
                 "give it `spec.source` with `path`",
-            )
+            )]
         })?;
     if is_set(&source["chart"]) {
         return Err(not_yet(object, "/spec/source/chart", "helm chart"));
@@ -120,29 +116,29 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-fn not_yet(object: &Manifest, pointer: &str, kind: &str) -> Diagnostic {
-    object.problem(
+fn not_yet(object: &Manifest, pointer: &str, kind: &str) -> Vec<Diagnostic> {
+    vec![object.problem(
         problem::NOT_YET,
         pointer,
         format!("application `{}`: {kind} sources are not in this build yet", object.name()),
         "this build renders one plain `directory` source; put the rendered YAML into the env's folder",
-    )
+    )]
 }
 
 /// The kind that Argo CD would detect by the files of the folder itself.
-fn detect(tree: &AppTree, path: &Utf8Path, object: &Manifest) -> Result<(), Diagnostic> {
+fn detect(tree: &AppTree, path: &Utf8Path, object: &Manifest) -> Result<(), Vec<Diagnostic>> {
     let names = || {
         tree.below(path)
             .filter(|(file, _)| file.components().count() == 1)
             .map(|(file, _)| file.as_str())
     };
     let found = |kind: &str, file: &str| {
-        object.problem(
+        vec![object.problem(
             problem::NOT_YET,
             "/spec/source/path",
             format!("`{path}` holds `{file}`, so Argo CD takes it for {kind}, and {kind} sources are not in this build yet"),
             "this build renders plain directories; set `directory: {recurse: true}` if the folder is one all the same",
-        )
+        )]
     };
     let kustomizations = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
     if let Some(file) = names().find(|name| kustomizations.contains(name)) {
@@ -160,10 +156,11 @@ fn folder(
     wanted: &Wanted<'_>,
     object: &Manifest,
     source: &Value,
-) -> Result<Utf8PathBuf, Diagnostic> {
+) -> Result<Utf8PathBuf, Vec<Diagnostic>> {
     let at = "/spec/source/path";
     let written = source["path"].as_str().unwrap_or_default();
-    let wrong = |message: String, help: String| object.problem(problem::PATH, at, message, help);
+    let wrong =
+        |message: String, help: String| vec![object.problem(problem::PATH, at, message, help)];
     let Some(path) = inside(written) else {
         return Err(wrong(
             format!(

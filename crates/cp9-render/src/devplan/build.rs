@@ -36,46 +36,8 @@ pub(super) fn resource(
     cargo: Option<&CargoTarget>,
     roots: &Table,
 ) -> Result<Resource, Box<Diagnostic>> {
-    let missing = |rest: &str, message: String| {
-        let help = "set `build.command`, with `${output}` for the file it must write";
-        Box::new(problem::session(
-            config,
-            problem::BUILD,
-            format!("/services/source/{}{rest}", node.name),
-            message,
-            help,
-        ))
-    };
-    let service = config.services.source.get(&node.name);
-    let build = service
-        .map(|service| &service.build)
-        .ok_or_else(|| missing("", format!("service `{}` has no `build`", node.name)))?;
     let src = format!("${{src-{}}}", node.name);
-    let recipe = match (&build.command, &build.main) {
-        (Some(command), _) => {
-            let argv = command.iter().map(|arg| roots.text(arg)).collect();
-            Recipe {
-                argv,
-                watch: String::new(),
-                ignore: Vec::new(),
-            }
-        }
-        (None, Some(main)) => by_language(config, node, main, cargo).ok_or_else(|| {
-            missing(
-                "/build/main",
-                format!("cp9 does not know how to build `{main}`"),
-            )
-        })?,
-        (None, None) => {
-            return Err(missing(
-                "/build",
-                format!(
-                    "service `{}` says neither `build.main` nor `build.command`",
-                    node.name
-                ),
-            ));
-        }
-    };
+    let (build, recipe) = recipe(config, node, cargo, roots)?;
     let watch = if recipe.watch.is_empty() {
         src.clone()
     } else {
@@ -103,6 +65,58 @@ pub(super) fn resource(
         links: Vec::new(),
         grace_seconds: 5,
     })
+}
+
+fn recipe<'a>(
+    config: &'a ResolvedConfig,
+    node: &ServiceNode,
+    cargo: Option<&CargoTarget>,
+    roots: &Table,
+) -> Result<(&'a Build, Recipe), Box<Diagnostic>> {
+    let missing = |rest: &str, message: String| {
+        let pointer = format!("/services/source/{}{rest}", node.name);
+        let help = "set `build.command`, with `${output}` for the file it must write";
+        Box::new(problem::session(
+            config,
+            problem::BUILD,
+            pointer,
+            message,
+            help,
+        ))
+    };
+    let nothing = || {
+        missing(
+            "/build",
+            format!(
+                "service `{}` says neither `build.main` nor `build.command`",
+                node.name
+            ),
+        )
+    };
+    let build = &config
+        .services
+        .source
+        .get(&node.name)
+        .ok_or_else(nothing)?
+        .build;
+    let recipe = match (&build.command, &build.main) {
+        (Some(command), _) => {
+            let argv = command.iter().map(|arg| roots.text(arg)).collect();
+            Recipe {
+                argv,
+                watch: String::new(),
+                ignore: Vec::new(),
+            }
+        }
+        (None, Some(main)) => by_language(config, node, main, cargo).ok_or_else(|| {
+            missing(
+                "/build/main",
+                format!("cp9 does not know how to build `{main}`"),
+            )
+        })?,
+        (None, None) => return Err(nothing()),
+    };
+    Ok((build, recipe))
 }
 
 fn ignore(build: &Build, recipe: &Recipe) -> Vec<String> {

@@ -5,7 +5,8 @@ use cp9_model::graph::ServiceKind;
 use serde_json::Value;
 
 use super::context::Context;
-use super::environment::{Variables, expanded};
+use super::declared::expanded;
+use super::environment::Variables;
 use crate::problem;
 
 /// Programs that read a script, so that the service would not be the process.

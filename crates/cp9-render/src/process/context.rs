@@ -8,6 +8,7 @@ use cp9_model::diagnostic::Code;
 use cp9_model::graph::{ServiceKind, ServiceNode};
 
 use super::Session;
+use super::environment::Variable;
 use super::objects::Objects;
 use super::report::Rewrite;
 use super::rewrite::{Rewriter, Rewritten, Rule};
@@ -110,7 +111,7 @@ pub(crate) struct Notes {
     /// Mounts that a text names.
     pub mounts: BTreeSet<String>,
     /// Anything else worth reading.
-    pub notes: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl Notes {
@@ -154,16 +155,11 @@ impl Notes {
         context: &Context<'_>,
         rewriter: &Rewriter<'_>,
         name: &str,
-        value: &str,
-        secret: bool,
+        variable: &Variable,
     ) -> String {
         let (plan, real) = (context.plan_root(), context.real_root());
-        let root = if secret { &real } else { &plan };
-        self.take(
-            &format!("env/{name}"),
-            rewriter.value(value, root),
-            root,
-            &plan,
-        )
+        let root = if variable.secret { &real } else { &plan };
+        let rewritten = rewriter.value(&variable.value, root);
+        self.take(&format!("env/{name}"), rewritten, root, &plan)
     }
 }

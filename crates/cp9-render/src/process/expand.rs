@@ -12,14 +12,8 @@ pub(crate) fn expand(text: &str, mut value: impl FnMut(&str) -> Option<String>) 
             out.push('$');
             rest = after;
         } else if let Some((name, after)) = reference(rest) {
-            match value(name) {
-                Some(value) => out.push_str(&value),
-                None => {
-                    out.push_str("$(");
-                    out.push_str(name);
-                    out.push(')');
-                }
-            }
+            let value = value(name).unwrap_or_else(|| format!("$({name})"));
+            out.push_str(&value);
             rest = after;
         } else {
             out.push('$');

@@ -2,10 +2,12 @@
 
 mod argv;
 mod context;
+mod declared;
 mod environment;
 mod expand;
 mod fields;
 mod ignore;
+mod lay;
 mod names;
 mod objects;
 mod parts;

@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a service may refer to: its own first, then those of the session.
+//! `ConfigMap`s and `Secret`s that a service may refer to: its own first, then those of the session.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) enum Content {
     Broken,
 }
 
-/// The keys of a ConfigMap or Secret.
+/// The keys of a `ConfigMap` or `Secret`.
 pub(crate) type Keys = BTreeMap<String, Content>;
 
 /// Looks objects up for one service.
@@ -53,7 +53,7 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// The keys of a ConfigMap.
+    /// The keys of a `ConfigMap`.
     pub(crate) fn config_map(&self, name: &str) -> Option<Keys> {
         let manifest = self.find("ConfigMap", name)?;
         let mut keys = encoded(manifest, "/binaryData");

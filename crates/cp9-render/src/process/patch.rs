@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
-use super::environment::{Origin, Variables, adds_secret};
+use super::declared::adds_secret;
+use super::environment::{Origin, Variables};
 
 /// The patch of one service, in strategic-merge form.
 pub(crate) fn build(context: &Context<'_>, links: &Variables, variables: &Variables) -> Value {

@@ -183,22 +183,20 @@ fn port(context: &Context<'_>, value: &Value, at: &str) -> Result<u16, Box<Diagn
             .iter()
             .filter_map(|port| port.name.clone())
             .collect();
-        Box::new(
-            context.problem(
-                problem::PROBE,
-                at,
-                format!(
+        Box::new(context.problem(
+            problem::PROBE,
+            at,
+            format!(
                     "the probe asks port `{}`, which the container does not have",
                     value
                         .as_str()
                         .map_or_else(|| value.to_string(), str::to_owned)
                 ),
-                format!(
-                    "name one of its ports: {}",
-                    crate::nearest::quoted(known.iter().map(String::as_str))
-                ),
+            format!(
+                "name one of its ports: {}",
+                crate::nearest::quoted(known.iter().map(String::as_str))
             ),
-        )
+        ))
     })
 }
 

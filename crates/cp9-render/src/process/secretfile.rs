@@ -30,23 +30,21 @@ impl SecretFile {
         } else {
             format!("_{clean}")
         };
-        let taken = |key: &String| self.lines.contains_key(key);
-        if !taken(&key) {
-            return key;
-        }
-        (2_u32..)
-            .map(|number| format!("{key}_{number}"))
-            .find(|key| !taken(key))
+        // One more candidate than there are lines: one of them is free.
+        let numbered = (2..self.lines.len() + 3).map(|number| format!("{key}_{number}"));
+        let mut candidates = std::iter::once(key.clone()).chain(numbered);
+        candidates
+            .find(|key| !self.lines.contains_key(key))
             .unwrap_or(key)
     }
 
     /// The content of the file; none if there is nothing in it.
     pub(crate) fn content(&self) -> Option<String> {
-        let lines = self
+        let lines: String = self
             .lines
             .values()
-            .map(|line| format!("{line}\n"))
-            .collect::<String>();
+            .flat_map(|line| [line.as_str(), "\n"])
+            .collect();
         (!lines.is_empty()).then_some(lines)
     }
 }

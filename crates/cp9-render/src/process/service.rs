@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 
 use cp9_model::Diagnostic;
-use cp9_model::devplan::{FileSpec, PortSpec, SecretRef};
-use indexmap::IndexMap;
+use cp9_model::devplan::PortSpec;
 
 use super::argv;
 use super::context::{Context, Notes};
 use super::environment::{self, Origin, Variables};
+use super::lay::Laid;
 use super::names::Names;
-use super::rewrite::{Rewriter, Rewritten};
-use super::secretfile::SecretFile;
-use super::volumes::{self, File, Mount};
+use super::rewrite::Rewriter;
+use super::volumes::{self, Mount};
 use super::{ProcessWorkload, patch, probes};
-use crate::envfile::Unwritable;
 use crate::problem;
 use crate::tree::FileTree;
 
@@ -26,16 +24,6 @@ pub(crate) struct Translated {
     pub files: FileTree,
     pub secret_file: Option<String>,
     pub notes: Notes,
-}
-
-/// Parts of the process that hold secrets or name them.
-#[derive(Default)]
-struct Laid {
-    env: IndexMap<String, String>,
-    secrets: Vec<SecretRef>,
-    files: Vec<FileSpec>,
-    contents: FileTree,
-    secret_file: SecretFile,
 }
 
 /// Translates a service; every problem is in the notes.
@@ -68,8 +56,8 @@ pub(crate) fn translate(
     refuse_roots(context, &variables, &command, &mut notes);
 
     let mut laid = Laid::default();
-    lay_env(context, &rewriter, &variables, &mut laid, &mut notes);
-    lay_files(context, &rewriter, &mounts, &mut laid, &mut notes);
+    laid.environment(context, &rewriter, &variables, &mut notes);
+    laid.mounts(context, &rewriter, &mounts, &mut notes);
     let argv = rewrite_argv(context, &rewriter, &command, &mut notes);
     let cwd = cwd(context, &mounts, &mut notes);
     check_told(context, &mounts, &mut notes);
@@ -142,103 +130,6 @@ fn refuse_roots(
     if !command.own {
         for word in command.argv.iter().skip(1) {
             refuse(format!("argument `{word}`"), word);
-        }
-    }
-}
-
-fn lay_env(
-    context: &Context<'_>,
-    rewriter: &Rewriter<'_>,
-    variables: &Variables,
-    laid: &mut Laid,
-    notes: &mut Notes,
-) {
-    for (name, variable) in variables {
-        if matches!(variable.origin, Origin::Fixed | Origin::Patch) {
-            laid.env.insert(name.clone(), variable.value.clone());
-            continue;
-        }
-        let value = notes.variable(context, rewriter, name, &variable.value, variable.secret);
-        if !variable.secret {
-            laid.env.insert(name.clone(), value);
-            continue;
-        }
-        match laid.secret_file.add(name, &value) {
-            Ok(key) => laid.secrets.push(SecretRef {
-                env: name.clone(),
-                file: secret_path(context),
-                key,
-            }),
-            Err(reason) => notes.problems.push(unwritable(
-                context,
-                &format!("secret variable `{name}`"),
-                reason,
-            )),
-        }
-    }
-}
-
-fn secret_path(context: &Context<'_>) -> String {
-    format!("${{session}}/secrets/{}.env", context.name())
-}
-
-fn unwritable(context: &Context<'_>, what: &str, reason: Unwritable) -> Diagnostic {
-    context.problem(
-        problem::SECRET,
-        &context.workload.at,
-        format!("{what} of service `{}` cannot be written to its env file: {}", context.name(), reason.reason()),
-        "give it as one line, for example as base64 that the service decodes, or leave its volume out by `run.ignore`",
-    )
-}
-
-fn lay_files(
-    context: &Context<'_>,
-    rewriter: &Rewriter<'_>,
-    mounts: &[Mount],
-    laid: &mut Laid,
-    notes: &mut Notes,
-) {
-    let (plan, real) = (context.plan_root(), context.real_root());
-    for mount in mounts {
-        for (relative, file) in &mount.files {
-            let slash = if relative.is_empty() { "" } else { "/" };
-            let path = format!("{}{slash}{relative}", mount.path);
-            let place = format!("file{path}");
-            let mut rewrite = |text: &str| {
-                let rewritten: Rewritten = rewriter.text(text, &real);
-                notes.take(&place, rewritten, &real, &plan)
-            };
-            let below = format!("run/{}{path}", context.name());
-            let source = format!("${{session}}/tilt/inputs/{below}");
-            let content = match file {
-                File::Text(text) => rewrite(text).into_bytes(),
-                File::Bytes(bytes) => bytes.clone(),
-                File::Secret(text) => {
-                    let text = rewrite(text);
-                    match laid.secret_file.add(&format!("FILE{path}"), &text) {
-                        Ok(key) => {
-                            let (path, source) = (format!("{plan}{path}"), secret_path(context));
-                            laid.files.push(FileSpec {
-                                path,
-                                source,
-                                key: Some(key),
-                            });
-                        }
-                        Err(reason) => notes.problems.push(unwritable(
-                            context,
-                            &format!("secret file `{path}`"),
-                            reason,
-                        )),
-                    }
-                    continue;
-                }
-            };
-            laid.contents.insert(below.into(), content);
-            laid.files.push(FileSpec {
-                path: format!("{plan}{path}"),
-                source,
-                key: None,
-            });
         }
     }
 }

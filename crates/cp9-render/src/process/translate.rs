@@ -59,7 +59,7 @@ fn one(
     let run = workload::run(session.config, &node.name);
     let workload = workload::choose(input, run)?;
     let ports = workload::ports(input, &workload);
-    let mut parts = parts::judge(input, &workload);
+    let mut judged = parts::judge(input, &workload);
     let objects = Objects::new(session, input);
     let context = Context {
         session,
@@ -71,10 +71,10 @@ fn one(
         objects,
     };
     let translated = service::translate(&context, names);
-    let refused = std::mem::take(&mut parts.problems);
+    let refused = std::mem::take(&mut judged.problems);
     match translated {
         Ok(translated) if refused.is_empty() => {
-            let report = report_of(&context, parts, &translated);
+            let report = report_of(&context, judged, &translated);
             Ok((translated, report))
         }
         Ok(_) => Err(refused),
@@ -195,10 +195,12 @@ fn report_of(context: &Context<'_>, parts: Parts, translated: &Translated) -> Se
         .collect();
     files.dedup();
     let notes = &translated.notes;
-    let mut known = parts.ignored.clone();
+    let mut known = parts.ignored;
     known.extend(ignored_words(context));
+    known.sort();
+    known.dedup();
     let unused = context.workload.ignore.unused(&known);
-    let mut remarks = notes.notes.clone();
+    let mut remarks = notes.remarks.clone();
     remarks.extend(
         unused
             .iter()
@@ -243,8 +245,6 @@ fn ignored_words(context: &Context<'_>) -> Vec<String> {
         }
     }
     words.retain(|word| context.workload.ignore.covers(word));
-    words.sort();
-    words.dedup();
     words
 }
 

@@ -16,9 +16,9 @@ use crate::tree::inside;
 /// What a file of a mount holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum File {
-    /// Text of a ConfigMap or of the pod's fields.
+    /// Text of a `ConfigMap` or of the pod's fields.
     Text(String),
-    /// Bytes of a ConfigMap.
+    /// Bytes of a `ConfigMap`.
     Bytes(Vec<u8>),
     /// Text of a Secret.
     Secret(String),
@@ -312,11 +312,11 @@ fn object(
         };
         match keys.get(&key) {
             Some(Content::Text(text)) if secret => {
-                drop(files.insert(path.into(), File::Secret(text.clone())))
+                drop(files.insert(path.into(), File::Secret(text.clone())));
             }
             Some(Content::Text(text)) => drop(files.insert(path.into(), File::Text(text.clone()))),
             Some(Content::Bytes(bytes)) if !secret => {
-                drop(files.insert(path.into(), File::Bytes(bytes.clone())))
+                drop(files.insert(path.into(), File::Bytes(bytes.clone())));
             }
             Some(_) => return Err(wrong(format!("key `{key}` of {kind} `{name}` is no text"))),
             None if optional => {}

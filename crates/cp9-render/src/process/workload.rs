@@ -1,4 +1,4 @@
-//! Which Deployment or StatefulSet, and which of its containers, is the service; and the ports it
+//! Which `Deployment` or `StatefulSet`, and which of its containers, is the service; and the ports it
 //! is asked to listen on.
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ pub(crate) fn run<'a>(config: &'a ResolvedConfig, service: &ServiceName) -> &'a 
 /// The workload and the container that are the service.
 #[derive(Debug, Clone)]
 pub(crate) struct Workload<'a> {
-    /// The Deployment or StatefulSet.
+    /// The `Deployment` or `StatefulSet`.
     pub manifest: &'a Manifest,
     /// The JSON pointer of the container.
     pub at: String,
@@ -107,10 +107,9 @@ pub(crate) fn choose<'a>(
     run: &'a Run,
 ) -> Result<Workload<'a>, Vec<Diagnostic>> {
     let ignore = Ignore::new(&run.ignore);
-    let manifest = choose_workload(input, &ignore).map_err(|problem| vec![problem])?;
+    let manifest = choose_workload(input, &ignore)?;
     let containers = manifest.list(&format!("{POD}/containers"));
-    let index =
-        choose_container(input, run, manifest, containers).map_err(|problem| vec![problem])?;
+    let index = choose_container(input, run, manifest, containers)?;
     let container = &containers[index];
     let name = container
         .get("name")
@@ -128,7 +127,7 @@ pub(crate) fn choose<'a>(
 fn choose_workload<'a>(
     input: &'a ServiceInput,
     ignore: &Ignore<'_>,
-) -> Result<&'a Manifest, Diagnostic> {
+) -> Result<&'a Manifest, Vec<Diagnostic>> {
     let all: Vec<&Manifest> = input
         .manifests
         .iter()
@@ -140,7 +139,7 @@ fn choose_workload<'a>(
     };
     match all.as_slice() {
         [only] => Ok(only),
-        [] => Err(no_workload(input)),
+        [] => Err(vec![no_workload(input)]),
         [first, ..] => Ok(named().unwrap_or(first)),
     }
 }
@@ -167,49 +166,41 @@ fn choose_container(
     run: &Run,
     manifest: &Manifest,
     containers: &[Value],
-) -> Result<usize, Diagnostic> {
+) -> Result<usize, Vec<Diagnostic>> {
     let names: Vec<&str> = containers
         .iter()
         .map(|container| container["name"].as_str().unwrap_or_default())
         .collect();
     let at = |name: &str| names.iter().position(|known| *known == name);
-    let here = format!("{POD}/containers");
+    let wrong = |message: String, help: String| {
+        let at = format!("{POD}/containers");
+        Err(vec![manifest.problem(
+            problem::WORKLOAD,
+            &at,
+            message,
+            help,
+        )])
+    };
+    let known = quoted(names.iter().copied());
+    let (service, word) = (&input.service, manifest.word());
     if let Some(wanted) = &run.container {
-        return at(wanted).ok_or_else(|| {
-            manifest.problem(
-                problem::WORKLOAD,
-                &here,
-                format!("{} has no container `{wanted}`", manifest.word()),
-                format!(
-                    "set `run.container` of service `{}` to one of {}",
-                    input.service,
-                    quoted(names.iter().copied())
-                ),
-            )
-        });
+        let help = format!("set `run.container` of service `{service}` to one of {known}");
+        return at(wanted).map_or_else(
+            || wrong(format!("{word} has no container `{wanted}`"), help),
+            Ok,
+        );
     }
-    match (at(input.service.as_str()), names.len()) {
+    match (at(service.as_str()), names.len()) {
         (Some(index), _) => Ok(index),
         (None, 1) => Ok(0),
-        (None, 0) => Err(manifest.problem(
-            problem::WORKLOAD,
-            &here,
-            format!("{} has no container", manifest.word()),
-            "give it one under `spec.template.spec.containers`",
-        )),
-        _ => Err(manifest.problem(
-            problem::WORKLOAD,
-            &here,
-            format!(
-                "none of the containers of {} is named like service `{}`",
-                manifest.word(),
-                input.service
-            ),
-            format!(
-                "set `run.container` to one of {}",
-                quoted(names.iter().copied())
-            ),
-        )),
+        (None, 0) => wrong(
+            format!("{word} has no container"),
+            "give it one under `spec.template.spec.containers`".to_owned(),
+        ),
+        _ => wrong(
+            format!("none of the containers of {word} is named like service `{service}`"),
+            format!("set `run.container` to one of {known}"),
+        ),
     }
 }
 
