@@ -1,1 +1,9 @@
-//! Placeholder.
+//! What keeps a session alive after `up`: the controllers that watch, build, run and probe by the
+//! dev plan, and the logs they keep.
+
+pub mod controller;
+pub mod embedded;
+pub mod logs;
+pub mod secrets;
+
+pub use controller::{Controller, ControllerError, ControllerState};

@@ -1,0 +1,95 @@
+//! What a killed controller leaves behind: processes that go on serving are adopted, builds in
+//! flight and processes that the plan no longer names are ended.
+
+use std::time::Duration;
+
+use cp9_model::devplan::{DevPlan, ResourceKind};
+use cp9_model::scope::ENV_ID;
+use cp9_tools::procs::{ProcessFacts, find};
+use cp9_tools::{Doors, ProcessId};
+
+use super::child::{ChildRecord, stop_process};
+use super::session::Session;
+
+/// How long a build of a dead controller may take to clean up.
+const BUILD_GRACE: Duration = Duration::from_secs(1);
+
+/// A process that goes on.
+#[derive(Debug)]
+pub(super) struct Survivor {
+    /// Its resource.
+    pub(super) resource: String,
+    /// What is recorded of it.
+    pub(super) record: ChildRecord,
+}
+
+/// Ends what nobody wants any more and returns what serves on.
+pub(super) async fn survivors(session: &Session, plan: &DevPlan) -> Vec<Survivor> {
+    let mut found = Vec::new();
+    let Ok(entries) = session.paths.folder.join("run").read_dir_utf8() else {
+        return found;
+    };
+    for entry in entries.flatten() {
+        end_builds(session, entry.path()).await;
+        let path = entry.path().join("child.json");
+        let Some(record) = ChildRecord::read(&session.doors, &path) else {
+            continue;
+        };
+        if !is_ours(session, record.id) {
+            forget(&session.doors, &path);
+            continue;
+        }
+        let served = plan.resources.iter().find(|resource| {
+            resource.kind == ResourceKind::Serve && resource.service == entry.file_name()
+        });
+        match served.filter(|resource| resource.name == record.resource) {
+            Some(resource) => found.push(Survivor {
+                resource: resource.name.clone(),
+                record,
+            }),
+            None => {
+                stop_process(
+                    record.id,
+                    Duration::from_secs(u64::from(record.grace_seconds)),
+                )
+                .await;
+                forget(&session.doors, &path);
+            }
+        }
+    }
+    found
+}
+
+/// True for a live process of this very session.
+fn is_ours(session: &Session, id: ProcessId) -> bool {
+    let ours = |facts: &ProcessFacts| {
+        !facts.zombie && facts.id.is_same(id) && facts.var(ENV_ID) == Some(&session.scope.id)
+    };
+    find(id.pid).as_ref().is_some_and(ours)
+}
+
+async fn end_builds(session: &Session, dir: &camino::Utf8Path) {
+    let Ok(entries) = dir.read_dir_utf8() else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if !(name.starts_with("build-") && name.ends_with(".json")) {
+            continue;
+        }
+        let id = session
+            .doors
+            .read(entry.path())
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if let Some(id) = id.filter(|id| is_ours(session, *id)) {
+            stop_process(id, BUILD_GRACE).await;
+        }
+        forget(&session.doors, entry.path());
+    }
+}
+
+fn forget(doors: &Doors, path: &camino::Utf8Path) {
+    // A record that stays names a dead process, which every reader checks.
+    let _ = doors.remove_file(path);
+}

@@ -1,0 +1,276 @@
+//! One build from its start to its product: run in its own group, output to the log, the product
+//! checked, named by its hash and put in its place.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_model::devplan::Resource;
+use cp9_tools::{Cmd, Exit, FileError, ProcessId};
+use tokio_util::sync::CancellationToken;
+
+use super::builder::{Event, Outcome, Product};
+use super::child::{end_last_line, in_words, last_lines};
+use super::generation::{self, copy_path};
+use super::message::{Message, Messages};
+use super::plan::live_dir;
+use super::session::Session;
+
+/// What stands for the fresh path of each build.
+const OUTPUT: &str = "${output}";
+/// Lines of the compiler's message.
+const LINES: usize = 40;
+const BYTES: u64 = 64 * 1024;
+/// How long a killed build may take to clean up.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// One build.
+#[derive(Debug)]
+pub(super) struct Build {
+    pub(super) session: Session,
+    pub(super) resource: Resource,
+    pub(super) number: u64,
+    /// Digest of the watched files that it is made from.
+    pub(super) source: String,
+    pub(super) kill: CancellationToken,
+    pub(super) messages: Messages,
+}
+
+impl Build {
+    /// Runs it and tells how it ended.
+    pub(super) async fn run(self) {
+        let permit = tokio::select! {
+            permit = self.session.builds.acquire() => permit.ok(),
+            () = self.kill.cancelled() => None,
+        };
+        let (outcome, millis) = match permit {
+            Some(_permit) => self.execute().await,
+            None => (Outcome::Killed, 0),
+        };
+        let product = match &outcome {
+            Outcome::Built(product) => Some(product.clone()),
+            _ => None,
+        };
+        let event = Event::Finished {
+            number: self.number,
+            outcome,
+            millis,
+        };
+        // The owner of the state goes last; when it is gone, nobody needs to know.
+        let _ = self
+            .messages
+            .send(Message::Build(self.resource.name.clone(), event));
+        // After the news: the new process need not wait for the disk.
+        if let Some(product) = product {
+            // Without its record the same product is just built once more by the next controller.
+            let _ = generation::write(&self.session.doors, &self.resource, &product);
+        }
+    }
+
+    async fn execute(&self) -> (Outcome, u64) {
+        let doors = &self.session.doors;
+        let started = doors.clock.instant();
+        let log = self.session.paths.raw_log(&self.resource.name);
+        let from = std::fs::metadata(&log).map_or(0, |facts| facts.len());
+        let output = self.output();
+        let before = self.fixed().and_then(generation::mark);
+        let ended = self.child(output.as_deref(), &log).await;
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let outcome = match ended {
+            Ok(None) => Outcome::Killed,
+            Ok(Some(exit)) if exit.success() => match self.product(output.as_deref(), before).await
+            {
+                Ok(product) => Outcome::Built(product),
+                Err(message) => Outcome::Failed(message),
+            },
+            Ok(Some(exit)) => {
+                let last = last_lines(doors, &log, from, LINES, BYTES);
+                Outcome::Failed(if last.is_empty() {
+                    how(exit)
+                } else {
+                    last.join("\n")
+                })
+            }
+            Err(message) => Outcome::Failed(message),
+        };
+        if let Some(output) =
+            output.filter(|output| !matches!(outcome, Outcome::Built(_)) && doors.exists(output))
+        {
+            // What stays is removed before the next build of the same number.
+            let _ = doors.remove_tree(&output);
+        }
+        (outcome, millis)
+    }
+
+    /// Runs the child; `None` when it was killed by us.
+    async fn child(
+        &self,
+        output: Option<&Utf8Path>,
+        log: &Utf8Path,
+    ) -> Result<Option<Exit>, String> {
+        let doors = &self.session.doors;
+        self.prepare(output).map_err(|error| in_words(&error))?;
+        end_last_line(doors, log);
+        let cmd = self.command(output);
+        let mut child = doors.spawn(&cmd, log).map_err(|error| in_words(&error))?;
+        let record = InFlight::new(&self.session, &self.resource);
+        record.write(child.id).map_err(|error| in_words(&error))?;
+        let exit = tokio::select! {
+            exit = child.wait() => Some(exit),
+            () = self.kill.cancelled() => {
+                child.stop(GRACE).await;
+                None
+            }
+        };
+        record.remove();
+        Ok(exit)
+    }
+
+    fn prepare(&self, output: Option<&Utf8Path>) -> Result<(), FileError> {
+        let doors = &self.session.doors;
+        for dir in &self.resource.dirs {
+            doors.create_private_dir(Utf8Path::new(dir))?;
+        }
+        if let Some(binary) = &self.resource.binary {
+            doors.create_private_dir(&live_dir(binary))?;
+        }
+        match output {
+            Some(output) if doors.exists(output) => doors.remove_tree(output),
+            _ => Ok(()),
+        }
+    }
+
+    fn command(&self, output: Option<&Utf8Path>) -> Cmd {
+        let output = output.map_or("", Utf8Path::as_str);
+        let argv: Vec<String> = self
+            .resource
+            .argv
+            .iter()
+            .map(|word| word.replace(OUTPUT, output))
+            .collect();
+        let (program, args) = argv
+            .split_first()
+            .map_or(("", argv.as_slice()), |(first, rest)| (first, rest));
+        let mut cmd = Cmd::new(program)
+            .args(args)
+            .cwd(self.resource.cwd.as_str())
+            .clear_env();
+        cmd = cmd.envs(self.session.build_env.iter());
+        cmd = cmd.env("CP9_SESSION_CONTEXT", self.session.paths.facts().as_str());
+        for (name, value) in self.session.scope.env() {
+            cmd = cmd.env(name, value);
+        }
+        cmd.envs(&self.resource.env)
+    }
+
+    fn output(&self) -> Option<Utf8PathBuf> {
+        let wanted = self.resource.argv.iter().any(|word| word.contains(OUTPUT));
+        let binary = self.resource.binary.as_ref().filter(|_| wanted)?;
+        Some(live_dir(binary).join(format!("build-{}", self.number)))
+    }
+
+    /// The product's place if the build writes it always to the same one.
+    fn fixed(&self) -> Option<&Utf8Path> {
+        match self.output() {
+            Some(_) => None,
+            None => self.resource.binary.as_deref().map(Utf8Path::new),
+        }
+    }
+
+    async fn product(
+        &self,
+        output: Option<&Utf8Path>,
+        before: Option<Mark>,
+    ) -> Result<Product, String> {
+        let Some(binary) = self.resource.binary.clone() else {
+            return Ok(Product {
+                binary: None,
+                source: self.source.clone(),
+            });
+        };
+        let place = output.map_or_else(|| Utf8PathBuf::from(&binary), Utf8Path::to_owned);
+        let doors = self.session.doors.clone();
+        self.check(&place, before, output.is_none())?;
+        let fixed = output.is_none();
+        let kept = tokio::task::spawn_blocking(move || -> Result<String, FileError> {
+            let hash = doors.digest(&place)?;
+            generation::keep_copy(&doors, &place, &copy_path(&binary, &hash), fixed)?;
+            if !fixed {
+                rename(&place, Utf8Path::new(&binary))?;
+            }
+            Ok(hash)
+        });
+        match kept.await {
+            Ok(Ok(hash)) => Ok(Product {
+                binary: Some(hash),
+                source: self.source.clone(),
+            }),
+            Ok(Err(error)) => Err(in_words(&error)),
+            Err(error) => Err(in_words(&error)),
+        }
+    }
+
+    fn check(&self, place: &Utf8Path, before: Option<Mark>, fixed: bool) -> Result<(), String> {
+        let name = if fixed { place.as_str() } else { OUTPUT };
+        if !place.is_file() {
+            return Err(format!("the build did not write `{name}`"));
+        }
+        let made_from = self
+            .resource
+            .binary
+            .as_ref()
+            .and_then(|binary| generation::read(&self.session.doors, binary));
+        let changed = made_from.is_some_and(|made| made.source != self.source);
+        if fixed && changed && before.is_some() && before == generation::mark(place) {
+            return Err(format!(
+                "the sources changed, and the build left `{name}` as it was"
+            ));
+        }
+        Ok(())
+    }
+}
+
+type Mark = (u64, i64, i64);
+
+fn how(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("the build exited with code {code}"),
+        Exit::Signal(signal) => format!("the build was killed by signal {signal}"),
+    }
+}
+
+fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+    std::fs::rename(from, to).map_err(|source| FileError::Io {
+        action: "move the product to",
+        path: to.into(),
+        source,
+    })
+}
+
+/// The record of a running build, by which the next controller finds and ends it.
+pub(super) struct InFlight<'a> {
+    session: &'a Session,
+    path: Utf8PathBuf,
+}
+
+impl<'a> InFlight<'a> {
+    pub(super) fn new(session: &'a Session, resource: &Resource) -> Self {
+        let path = session
+            .paths
+            .run(&resource.service)
+            .join(format!("build-{}.json", resource.name));
+        Self { session, path }
+    }
+
+    fn write(&self, id: ProcessId) -> Result<(), FileError> {
+        if let Some(dir) = self.path.parent() {
+            self.session.doors.create_private_dir(dir)?;
+        }
+        let text = serde_json::to_vec(&id).expect("an id is plain data and always serialises");
+        self.session.doors.write_atomic(&self.path, &text, 0o600)
+    }
+
+    fn remove(&self) {
+        // A record that stays names a dead process, which every reader checks.
+        let _ = self.session.doors.remove_file(&self.path);
+    }
+}

@@ -1,0 +1,284 @@
+//! One served process from its start to its end: laid, spawned or adopted, recorded, stopped.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_model::devplan::Resource;
+use cp9_tools::procs::{is_alive, signal_group};
+use cp9_tools::{Child, Doors, Exit, FileError, ProcessId, Signal};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::builder::Product;
+use super::generation::copy_path;
+use super::lay;
+use super::message::{Message, Messages};
+use super::service::{Event, Started};
+use super::session::Session;
+use crate::logs;
+
+/// How often an adopted process is looked at; our own children tell their end themselves.
+const ADOPTED_LOOK: Duration = Duration::from_millis(500);
+/// How often a process that is being stopped is looked at.
+const STOP_LOOK: Duration = Duration::from_millis(5);
+/// How long a killed process may take to be gone.
+const KILL_TIME: Duration = Duration::from_secs(3);
+/// Last lines of output that explain an unexpected end.
+const LAST_LINES: usize = 5;
+const LAST_BYTES: u64 = 8 * 1024;
+
+/// `run/<svc>/child.json`: how the next controller, and destroy, find the process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ChildRecord {
+    /// The process.
+    #[serde(flatten)]
+    pub(super) id: ProcessId,
+    /// The resource.
+    pub(super) resource: String,
+    /// SHA-256 of the binary that it runs, if it was built from source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) binary: Option<String>,
+    /// Digest of the files that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<String>,
+    /// Digest of its plan entry, files and secrets.
+    pub(super) entry: String,
+    /// Seconds between the stop signal and the kill.
+    pub(super) grace_seconds: u32,
+}
+
+impl ChildRecord {
+    pub(super) fn path(session: &Session, service: &str) -> Utf8PathBuf {
+        session.paths.run(service).join("child.json")
+    }
+
+    pub(super) fn read(doors: &Doors, path: &Utf8Path) -> Option<Self> {
+        serde_json::from_slice(&doors.read(path).ok()?).ok()
+    }
+
+    fn write(&self, session: &Session, service: &str) -> Result<(), FileError> {
+        let text = serde_json::to_vec(self).expect("a record is plain data and always serialises");
+        session
+            .doors
+            .write_atomic(&Self::path(session, service), &text, 0o600)
+    }
+
+    /// What the process was started from.
+    pub(super) fn started(&self) -> Started {
+        let product = self.source.clone().map(|source| Product {
+            binary: self.binary.clone(),
+            source,
+        });
+        Started {
+            product,
+            entry: self.entry.clone(),
+        }
+    }
+}
+
+/// One run of a service.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) session: Session,
+    pub(super) resource: Resource,
+    pub(super) number: u64,
+    pub(super) stop: CancellationToken,
+    pub(super) messages: Messages,
+}
+
+impl Run {
+    fn tell(&self, event: Event) {
+        // The owner of the state goes last; when it is gone, nobody needs to know.
+        let _ = self
+            .messages
+            .send(Message::Service(self.resource.name.clone(), event));
+    }
+
+    fn grace(&self) -> Duration {
+        Duration::from_secs(u64::from(self.resource.grace_seconds))
+    }
+
+    /// Starts the process and stays with it until its end.
+    pub(super) async fn start(self, started: Started) {
+        let log = self.session.paths.raw_log(&self.resource.name);
+        let from = std::fs::metadata(&log).map_or(0, |facts| facts.len());
+        match self.spawn(&started, &log) {
+            Ok(mut child) => {
+                let id = child.id;
+                self.tell(Event::Spawned(self.number, id));
+                let exit = tokio::select! {
+                    exit = child.wait() => exit,
+                    () = self.stop.cancelled() => child.stop(self.grace()).await,
+                };
+                self.forget(id);
+                self.tell(Event::Exited(self.number, self.explain(exit, &log, from)));
+            }
+            Err(message) => self.tell(Event::SpawnFailed(self.number, message)),
+        }
+    }
+
+    fn spawn(&self, started: &Started, log: &Utf8Path) -> Result<Child, String> {
+        if self.stop.is_cancelled() {
+            return Err("stopped before its start".into());
+        }
+        lay::lay(&self.session, &self.resource).map_err(|error| in_words(&error))?;
+        let argv = argv(&self.resource, started);
+        let cmd =
+            lay::command(&self.session, &self.resource, &argv).map_err(|error| in_words(&error))?;
+        end_last_line(&self.session.doors, log);
+        let child = self
+            .session
+            .doors
+            .spawn(&cmd, log)
+            .map_err(|error| in_words(&error))?;
+        let record = ChildRecord {
+            id: child.id,
+            resource: self.resource.name.clone(),
+            binary: started
+                .product
+                .as_ref()
+                .and_then(|product| product.binary.clone()),
+            source: started
+                .product
+                .as_ref()
+                .map(|product| product.source.clone()),
+            entry: started.entry.clone(),
+            grace_seconds: self.resource.grace_seconds,
+        };
+        if let Err(error) = record.write(&self.session, &self.resource.service) {
+            // A process that no later controller could find must not live.
+            signal_group(child.id, Signal::Kill);
+            return Err(in_words(&error));
+        }
+        Ok(child)
+    }
+
+    /// Stays with a process of an earlier controller, which is nobody's child to wait for.
+    pub(super) async fn adopt(self, id: ProcessId) {
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => {
+                    stop_process(id, self.grace()).await;
+                    break;
+                }
+                () = tokio::time::sleep(ADOPTED_LOOK) => {
+                    if !is_alive(id) {
+                        // What it leaves behind would keep its ports.
+                        signal_group(id, Signal::Kill);
+                        break;
+                    }
+                }
+            }
+        }
+        self.forget(id);
+        self.tell(Event::Exited(self.number, "the process has ended".into()));
+    }
+
+    fn forget(&self, id: ProcessId) {
+        let path = ChildRecord::path(&self.session, &self.resource.service);
+        let ours =
+            ChildRecord::read(&self.session.doors, &path).is_some_and(|record| record.id == id);
+        if ours {
+            // A record that stays names a dead process, which every reader checks.
+            let _ = self.session.doors.remove_file(&path);
+        }
+    }
+
+    fn explain(&self, exit: Exit, log: &Utf8Path, from: u64) -> String {
+        let how = match exit {
+            Exit::Code(code) => format!("exited with code {code}"),
+            Exit::Signal(signal) => format!("killed by signal {signal}"),
+        };
+        let last = last_lines(&self.session.doors, log, from, LAST_LINES, LAST_BYTES);
+        if last.is_empty() {
+            how
+        } else {
+            format!("{how}: {}", last.join(" | "))
+        }
+    }
+}
+
+/// Ends a process that is not our child, with its group: TERM, grace, KILL.
+pub(super) async fn stop_process(id: ProcessId, grace: Duration) -> bool {
+    signal_group(id, Signal::Term);
+    let gone = async {
+        while is_alive(id) {
+            tokio::time::sleep(STOP_LOOK).await;
+        }
+    };
+    let _ = tokio::time::timeout(grace, gone).await;
+    signal_group(id, Signal::Kill);
+    let gone = async {
+        while is_alive(id) {
+            tokio::time::sleep(STOP_LOOK).await;
+        }
+    };
+    tokio::time::timeout(KILL_TIME, gone).await.is_ok()
+}
+
+/// The command: a binary built from source takes the place of the first word.
+fn argv(resource: &Resource, started: &Started) -> Vec<String> {
+    let mut argv = resource.argv.clone();
+    let Some(binary) = &resource.binary else {
+        return argv;
+    };
+    let hash = started
+        .product
+        .as_ref()
+        .and_then(|product| product.binary.as_ref());
+    let program = hash.map_or_else(
+        || binary.clone(),
+        |hash| copy_path(binary, hash).into_string(),
+    );
+    match argv.first_mut() {
+        Some(first) => *first = program,
+        None => argv.push(program),
+    }
+    argv
+}
+
+/// Keeps the last words of an earlier process apart from the first of the next.
+pub(super) fn end_last_line(doors: &Doors, log: &Utf8Path) {
+    if logs::ends_unfinished(log) {
+        // The worst that can happen is a joined line.
+        let _ = doors.append_line(log, "");
+    }
+}
+
+/// The last lines that were appended to a raw file after an offset, clean and redacted.
+pub(super) fn last_lines(
+    doors: &Doors,
+    log: &Utf8Path,
+    from: u64,
+    lines: usize,
+    bytes: u64,
+) -> Vec<String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut text = Vec::new();
+    let read = std::fs::File::open(log).and_then(|mut file| {
+        let end = file.metadata()?.len();
+        file.seek(SeekFrom::Start(from.max(end.saturating_sub(bytes))))?;
+        file.take(bytes).read_to_end(&mut text)
+    });
+    if read.is_err() {
+        return Vec::new();
+    }
+    let clean: Vec<String> = text
+        .split(|byte| *byte == b'\n')
+        .map(|line| logs::clean(line, &doors.redactor))
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    clean[clean.len().saturating_sub(lines)..].to_vec()
+}
+
+/// An error with its causes and what to do, in one line.
+pub(super) fn in_words<E: std::error::Error + 'static>(error: &E) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

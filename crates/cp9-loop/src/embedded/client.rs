@@ -1,0 +1,229 @@
+//! Asking the controller of a session over its socket.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+
+use super::session::SessionFolderPaths;
+use crate::controller::{Controller, ControllerError, ControllerState};
+
+/// For what the controller knows without looking.
+const QUICK: Duration = Duration::from_secs(5);
+/// For what reads files first: trigger, reload.
+const READING: Duration = Duration::from_secs(60);
+/// For stopping every child; their own grace is bounded by the plan.
+const STOPPING: Duration = Duration::from_secs(120);
+/// The longest reply.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// A connection to the controller of one session.
+#[derive(Debug)]
+pub struct Client {
+    socket: Utf8PathBuf,
+    stream: BufReader<UnixStream>,
+    /// What has arrived of the next reply.
+    line: Vec<u8>,
+    hello: Hello,
+}
+
+impl Client {
+    /// Connects and makes sure that it is this session's controller and speaks our protocol.
+    pub async fn connect(socket: &Utf8Path, id: &str) -> Result<Self, ControllerError> {
+        let connect = UnixStream::connect(socket);
+        let stream = match tokio::time::timeout(QUICK, connect).await {
+            Ok(stream) => stream.map_err(|source| ControllerError::Connect {
+                socket: socket.to_owned(),
+                source,
+            })?,
+            Err(_) => {
+                return Err(ControllerError::Timeout {
+                    socket: socket.to_owned(),
+                    limit: QUICK,
+                });
+            }
+        };
+        let nobody = Hello {
+            id: String::new(),
+            protocol: 0,
+            plan_digest: String::new(),
+            pid: 0,
+        };
+        let mut client = Self {
+            socket: socket.to_owned(),
+            stream: BufReader::new(stream),
+            line: Vec::new(),
+            hello: nobody,
+        };
+        client.hello = client.hello().await?;
+        let foreign = |found: String, expected: String| ControllerError::Foreign {
+            socket: socket.to_owned(),
+            found,
+            expected,
+        };
+        if client.hello.protocol != PROTOCOL {
+            return Err(foreign(
+                format!("protocol {}", client.hello.protocol),
+                format!("protocol {PROTOCOL}"),
+            ));
+        }
+        if client.hello.id != id {
+            return Err(foreign(
+                format!("session folder `{}`", client.hello.id),
+                format!("`{id}`"),
+            ));
+        }
+        Ok(client)
+    }
+
+    /// Who answers.
+    pub async fn hello(&mut self) -> Result<Hello, ControllerError> {
+        match self.ask(&Request::Hello, QUICK).await? {
+            Reply::Hello(hello) => Ok(hello),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    /// The state now and after every change.
+    pub async fn watch(mut self) -> Result<StatusStream, ControllerError> {
+        self.send(&Request::Watch).await?;
+        Ok(StatusStream { client: self })
+    }
+
+    async fn ask(&mut self, request: &Request, limit: Duration) -> Result<Reply, ControllerError> {
+        let exchange = async {
+            self.send(request).await?;
+            self.receive().await
+        };
+        match tokio::time::timeout(limit, exchange).await {
+            Ok(Ok(Reply::Error { message })) => Err(ControllerError::Refused { message }),
+            Ok(answer) => answer,
+            Err(_) => Err(ControllerError::Timeout {
+                socket: self.socket.clone(),
+                limit,
+            }),
+        }
+    }
+
+    async fn send(&mut self, request: &Request) -> Result<(), ControllerError> {
+        let mut line =
+            serde_json::to_vec(request).expect("a request is plain data and always serialises");
+        line.push(b'\n');
+        let sent = self.stream.get_mut().write_all(&line).await;
+        sent.map_err(|source| ControllerError::Connect {
+            socket: self.socket.clone(),
+            source,
+        })
+    }
+
+    async fn receive(&mut self) -> Result<Reply, ControllerError> {
+        let socket = &self.socket;
+        let lost = |source| ControllerError::Connect {
+            socket: socket.clone(),
+            source,
+        };
+        // Appends to what a dropped call has read, so that nothing is lost.
+        let room = LONGEST.saturating_sub(self.line.len() as u64);
+        (&mut self.stream)
+            .take(room)
+            .read_until(b'\n', &mut self.line)
+            .await
+            .map_err(lost)?;
+        if self.line.is_empty() {
+            return Err(lost(std::io::ErrorKind::UnexpectedEof.into()));
+        }
+        let line = std::mem::take(&mut self.line);
+        serde_json::from_slice(&line).map_err(|_| ControllerError::Protocol {
+            socket: socket.clone(),
+            answer: String::from_utf8_lossy(&line)
+                .trim_end()
+                .chars()
+                .take(200)
+                .collect(),
+        })
+    }
+
+    fn odd(&self, reply: &Reply) -> ControllerError {
+        let answer = serde_json::to_string(reply).unwrap_or_default();
+        ControllerError::Protocol {
+            socket: self.socket.clone(),
+            answer: answer.chars().take(200).collect(),
+        }
+    }
+
+    async fn done(&mut self, request: &Request, limit: Duration) -> Result<(), ControllerError> {
+        match self.ask(request, limit).await? {
+            Reply::Done => Ok(()),
+            other => Err(self.odd(&other)),
+        }
+    }
+}
+
+impl Controller for Client {
+    async fn status(&mut self) -> Result<ControllerStatus, ControllerError> {
+        match self.ask(&Request::Status, QUICK).await? {
+            Reply::Status(status) => Ok(status),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    async fn trigger(&mut self, resource: &str) -> Result<(), ControllerError> {
+        self.done(
+            &Request::Trigger {
+                resource: resource.to_owned(),
+            },
+            READING,
+        )
+        .await
+    }
+
+    async fn reload(&mut self) -> Result<Hello, ControllerError> {
+        match self.ask(&Request::Reload, READING).await? {
+            Reply::Hello(hello) => {
+                self.hello = hello.clone();
+                Ok(hello)
+            }
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    async fn stop(&mut self) -> Result<(), ControllerError> {
+        self.done(&Request::Stop, STOPPING).await
+    }
+}
+
+/// The status of a controller as it changes.
+#[derive(Debug)]
+pub struct StatusStream {
+    client: Client,
+}
+
+impl StatusStream {
+    /// The next status; `None` when the controller has ended. Its future may be dropped.
+    pub async fn next(&mut self) -> Result<Option<ControllerStatus>, ControllerError> {
+        match self.client.receive().await {
+            Ok(Reply::Status(status)) => Ok(Some(status)),
+            Ok(Reply::Error { message }) => Err(ControllerError::Refused { message }),
+            Ok(other) => Err(self.client.odd(&other)),
+            Err(ControllerError::Connect { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a session's controller is there: by its lock, then by its socket.
+pub async fn controller_state(paths: &SessionFolderPaths, id: &str) -> ControllerState {
+    match cp9_tools::lock::holder(&paths.lock()) {
+        Some(info) => match Client::connect(&paths.socket, id).await {
+            Ok(client) => ControllerState::Running {
+                pid: client.hello.pid,
+            },
+            Err(_) => ControllerState::Unreachable { pid: info.pid },
+        },
+        // A controller that is stopped removes its socket; one that was killed cannot.
+        None if paths.socket.exists() => ControllerState::Dead,
+        None => ControllerState::Stopped,
+    }
+}

@@ -1,0 +1,347 @@
+//! The owner of all state: hears every message, lets the machines step, does what they ask for,
+//! and publishes the status. Nothing else changes a resource.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
+use cp9_model::devplan::{DevPlan, Trigger};
+use indexmap::IndexMap;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::adopt::Survivor;
+use super::item::{Item, Work};
+use super::message::{Message, Messages, ReplyTo};
+use super::service::{Due, Which};
+use super::session::Session;
+use super::sources::watch_sets;
+use super::timers::Timers;
+use super::watch::SourceWatcher;
+use super::{builder, generation, service};
+use crate::logs::Indexer;
+
+/// What falls due later: for a resource and one of its runs.
+#[derive(Debug)]
+pub(super) struct Later {
+    pub(super) resource: String,
+    pub(super) run: u64,
+    pub(super) what: What,
+}
+
+/// What is to be done then.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    Probe(Which),
+    Due(Due),
+}
+
+/// All state of a controller.
+pub(super) struct Core {
+    pub(super) session: Session,
+    pub(super) plan: DevPlan,
+    pub(super) items: IndexMap<String, Item>,
+    pub(super) messages: Messages,
+    pub(super) timers: Timers<Later>,
+    pub(super) sources: SourceWatcher,
+    pub(super) indexer: Indexer,
+    pub(super) notes: Vec<String>,
+    hello: Hello,
+    born: Instant,
+    status_tx: watch::Sender<ControllerStatus>,
+    triggers: HashMap<String, Vec<ReplyTo>>,
+    stopping: Option<Vec<ReplyTo>>,
+}
+
+/// The helpers that run beside the owner.
+pub(super) struct Beside {
+    pub(super) sources: SourceWatcher,
+    pub(super) indexer: Indexer,
+}
+
+impl Core {
+    /// Takes over a plan and the processes that survived.
+    pub(super) fn new(
+        session: Session,
+        plan: DevPlan,
+        survivors: Vec<Survivor>,
+        beside: Beside,
+        messages: Messages,
+    ) -> Self {
+        let hello = Hello {
+            id: session.scope.id.clone(),
+            protocol: PROTOCOL,
+            plan_digest: plan.digest(),
+            pid: cp9_tools::procs::own_pid(),
+        };
+        let status = ControllerStatus {
+            hello: hello.clone(),
+            resources: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut core = Self {
+            session,
+            items: IndexMap::new(),
+            messages,
+            timers: Timers::new(),
+            sources: beside.sources,
+            indexer: beside.indexer,
+            notes: Vec::new(),
+            hello,
+            born: Instant::now(),
+            status_tx: watch::Sender::new(status),
+            triggers: HashMap::new(),
+            stopping: None,
+            plan,
+        };
+        for entry in core.plan.resources.clone() {
+            core.add(&entry);
+        }
+        for survivor in survivors {
+            core.adopt(survivor);
+        }
+        core.sources.set_plan(watch_sets(&core.plan));
+        core.after();
+        core
+    }
+
+    /// Where the status can be followed.
+    pub(super) fn status(&self) -> watch::Receiver<ControllerStatus> {
+        self.status_tx.subscribe()
+    }
+
+    /// Runs until it was stopped and every child has ended; returns who waits to hear that.
+    pub(super) async fn run(mut self, mut heard: mpsc::UnboundedReceiver<Message>) -> Vec<ReplyTo> {
+        loop {
+            if let Some(waiting) = self.stopped() {
+                self.sources.finish();
+                self.indexer.finish();
+                return waiting;
+            }
+            let next = self.timers.next();
+            let far = Instant::now() + Duration::from_secs(3_600);
+            tokio::select! {
+                message = heard.recv() => match message {
+                    Some(message) => self.hear(message),
+                    None => self.begin_stop(None),
+                },
+                () = tokio::time::sleep_until(next.unwrap_or(far)), if next.is_some() => self.fire(),
+            }
+            self.after();
+        }
+    }
+
+    /// Time since the start of this controller.
+    pub(super) fn now(&self) -> Duration {
+        self.born.elapsed()
+    }
+
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::Client(request, reply) => self.client(request, reply),
+            Message::Source {
+                resource,
+                digest,
+                asked,
+            } => self.source(&resource, digest, asked),
+            Message::Note(note) => self.notes.push(note),
+            Message::Build(name, event) => self.step_build(&name, event),
+            Message::Service(name, event) => self.step_service(&name, event),
+            Message::Shutdown => self.begin_stop(None),
+        }
+    }
+
+    fn client(&mut self, request: Request, reply: ReplyTo) {
+        let refused = |message: String| Reply::Error { message };
+        let answer = match request {
+            Request::Hello => Reply::Hello(self.hello.clone()),
+            Request::Status | Request::Watch => Reply::Status(self.report()),
+            Request::Stop => return self.begin_stop(Some(reply)),
+            Request::Trigger { .. } | Request::Reload if self.stopping.is_some() => {
+                refused("the controller is stopping".into())
+            }
+            Request::Trigger { resource } => return self.trigger(resource, reply),
+            Request::Reload => match self.reload() {
+                Ok(()) => Reply::Hello(self.hello.clone()),
+                Err(message) => refused(message),
+            },
+        };
+        // A client that hung up needs no answer.
+        let _ = reply.send(answer);
+    }
+
+    fn trigger(&mut self, resource: String, reply: ReplyTo) {
+        if !self
+            .items
+            .get(&resource)
+            .is_some_and(|item| item.leaving.is_none())
+        {
+            let message = format!("the plan has no resource `{resource}`");
+            let _ = reply.send(Reply::Error { message });
+            return;
+        }
+        // Answered when the digest of the files as they are now has been acted on.
+        self.sources.check(&resource);
+        self.triggers.entry(resource).or_default().push(reply);
+    }
+
+    fn source(&mut self, name: &str, digest: String, asked: bool) {
+        let Some(item) = self.items.get_mut(name) else {
+            return;
+        };
+        match &mut item.work {
+            Work::Build { .. } => {
+                let event = if asked {
+                    builder::Event::Triggered(digest)
+                } else {
+                    builder::Event::Source(digest)
+                };
+                self.step_build(name, event);
+            }
+            Work::Serve(serve) => {
+                if asked || serve.source.is_none() || item.resource.trigger == Trigger::Auto {
+                    serve.source = Some(digest);
+                }
+                if asked {
+                    serve.launch = super::plan::launch_digest(&self.session.doors, &item.resource);
+                }
+                self.refresh_service(name);
+                if asked {
+                    self.step_service(name, service::Event::Triggered);
+                }
+            }
+        }
+        for reply in self
+            .triggers
+            .remove(name)
+            .filter(|_| asked)
+            .unwrap_or_default()
+        {
+            let _ = reply.send(Reply::Done);
+        }
+    }
+
+    /// Tells a process what it must be started from as far as that is known by now.
+    pub(super) fn refresh_service(&mut self, name: &str) {
+        let Some(Work::Serve(serve)) = self.items.get(name).map(|item| &item.work) else {
+            return;
+        };
+        let (entry, product) = (serve.entry(), serve.own_product());
+        if let Some(entry) = entry {
+            self.step_service(name, service::Event::Entry(entry));
+        }
+        if let Some(product) = product {
+            self.step_service(name, service::Event::Product(product));
+        }
+    }
+
+    /// Adds a resource that was not there.
+    pub(super) fn add(&mut self, entry: &cp9_model::devplan::Resource) {
+        let item = Item::new(&self.session.doors, &self.plan, entry);
+        let resumed = match &item.work {
+            Work::Build { .. } => generation::resume(&self.session.doors, &item.resource),
+            Work::Serve(_) => None,
+        };
+        self.items.insert(entry.name.clone(), item);
+        if let Some(product) = resumed {
+            self.step_build(&entry.name, builder::Event::Resumed(product));
+        }
+        self.refresh_service(&entry.name);
+    }
+
+    fn begin_stop(&mut self, reply: Option<ReplyTo>) {
+        let first = self.stopping.is_none();
+        self.stopping.get_or_insert_default().extend(reply);
+        if !first {
+            return;
+        }
+        for name in self.items.keys().cloned().collect::<Vec<_>>() {
+            self.end(&name);
+        }
+    }
+
+    /// Ends what runs for a resource.
+    pub(super) fn end(&mut self, name: &str) {
+        match self.items.get(name).map(|item| &item.work) {
+            Some(Work::Build { .. }) => self.step_build(name, builder::Event::Stop),
+            Some(Work::Serve(_)) => self.step_service(name, service::Event::Stop),
+            None => {}
+        }
+    }
+
+    fn stopped(&mut self) -> Option<Vec<ReplyTo>> {
+        self.stopping.as_ref()?;
+        self.items
+            .values()
+            .all(Item::ended)
+            .then(|| self.stopping.take().unwrap_or_default())
+    }
+
+    fn fire(&mut self) {
+        while let Some(later) = self.timers.due(Instant::now()) {
+            match later.what {
+                What::Probe(which) => self.probe(&later.resource, later.run, which),
+                What::Due(due) => {
+                    self.step_service(&later.resource, service::Event::Due(later.run, due))
+                }
+            }
+        }
+    }
+
+    /// What follows every change: resources that left, dependencies that are met, the status.
+    fn after(&mut self) {
+        self.let_go();
+        self.settle();
+        let report = self.report();
+        self.status_tx.send_if_modified(|status| {
+            let news = *status != report;
+            *status = report;
+            news
+        });
+    }
+
+    /// Tells resources whose dependencies have had success, until no more follows.
+    fn settle(&mut self) {
+        loop {
+            let met: Vec<String> = self
+                .items
+                .iter()
+                .filter(|(_, item)| !item.deps_met && self.waits_for(item).is_empty())
+                .map(|(name, _)| name.clone())
+                .collect();
+            if met.is_empty() || self.stopping.is_some() {
+                return;
+            }
+            for name in met {
+                let Some(item) = self.items.get_mut(&name) else {
+                    continue;
+                };
+                item.deps_met = true;
+                match &item.work {
+                    Work::Build { .. } => self.step_build(&name, builder::Event::DepsMet),
+                    Work::Serve(_) => self.step_service(&name, service::Event::DepsMet),
+                }
+            }
+        }
+    }
+
+    fn report(&self) -> ControllerStatus {
+        let resources = self
+            .plan
+            .resources
+            .iter()
+            .filter_map(|entry| self.resource_status(&entry.name))
+            .collect();
+        ControllerStatus {
+            hello: self.hello.clone(),
+            resources,
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// Puts another plan in force.
+    pub(super) fn set_plan(&mut self, plan: DevPlan) {
+        self.hello.plan_digest = plan.digest();
+        self.plan = plan;
+    }
+}

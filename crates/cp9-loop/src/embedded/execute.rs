@@ -1,0 +1,188 @@
+//! Doing what the machines ask for: builds, starts, stops, probes and timers as tasks of their
+//! own, which answer with messages.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::adopt::Survivor;
+use super::build::Build;
+use super::builder::{self, Product};
+use super::check;
+use super::child::Run;
+use super::core::{Core, Later, What};
+use super::item::Work;
+use super::message::Message;
+use super::service::{self, Started, Which};
+
+impl Core {
+    /// Lets a build's machine take an event, and does what it asks for.
+    pub(super) fn step_build(&mut self, name: &str, event: builder::Event) {
+        let Some(Work::Build { builder, .. }) = self.items.get_mut(name).map(|item| &mut item.work)
+        else {
+            return;
+        };
+        for action in builder.step(event) {
+            match action {
+                builder::Action::Start { number, source } => self.start_build(name, number, source),
+                builder::Action::Kill(_) => self.kill_build(name),
+                builder::Action::Deliver(product) => self.deliver(name, &product),
+            }
+        }
+    }
+
+    fn start_build(&mut self, name: &str, number: u64, source: String) {
+        let Some(item) = self.items.get_mut(name) else {
+            return;
+        };
+        let token = CancellationToken::new();
+        let build = Build {
+            session: self.session.clone(),
+            resource: item.resource.clone(),
+            number,
+            source,
+            kill: token.clone(),
+            messages: self.messages.clone(),
+        };
+        if let Work::Build { kill, .. } = &mut item.work {
+            *kill = Some(token);
+        }
+        tokio::spawn(build.run());
+    }
+
+    fn kill_build(&mut self, name: &str) {
+        if let Some(Work::Build {
+            kill: Some(kill), ..
+        }) = self.items.get(name).map(|item| &item.work)
+        {
+            kill.cancel();
+        }
+    }
+
+    fn deliver(&mut self, name: &str, product: &Product) {
+        let takers: Vec<String> = self
+            .items
+            .iter()
+            .filter(|(_, item)| matches!(&item.work, Work::Serve(serve) if serve.built_by.as_deref() == Some(name)))
+            .map(|(taker, _)| taker.clone())
+            .collect();
+        for taker in takers {
+            self.step_service(&taker, service::Event::Product(product.clone()));
+        }
+    }
+
+    /// Lets a process's machine take an event, and does what it asks for.
+    pub(super) fn step_service(&mut self, name: &str, event: service::Event) {
+        let now = self.now();
+        let Some(Work::Serve(serve)) = self.items.get_mut(name).map(|item| &mut item.work) else {
+            return;
+        };
+        let before = serve.service.run();
+        let actions = serve.service.step(event, now);
+        let after = serve.service.run();
+        if before != after {
+            self.timers
+                .retain(|later| later.resource != name || later.run == after);
+        }
+        for action in actions {
+            match action {
+                service::Action::Spawn(run, started) => self.start_run(name, run, started),
+                service::Action::Stop(_) => self.stop_run(name),
+                service::Action::Probe(run, which, Duration::ZERO) => self.probe(name, run, which),
+                service::Action::Probe(run, which, after) => {
+                    self.later(name, run, What::Probe(which), after)
+                }
+                service::Action::Timer(run, due, after) => {
+                    self.later(name, run, What::Due(due), after)
+                }
+            }
+        }
+    }
+
+    fn later(&mut self, name: &str, run: u64, what: What, after: Duration) {
+        self.timers.set(
+            Instant::now() + after,
+            Later {
+                resource: name.to_owned(),
+                run,
+                what,
+            },
+        );
+    }
+
+    /// A new run of a resource, with the token that ends it.
+    fn run_of(&mut self, name: &str, number: u64) -> Option<Run> {
+        let item = self.items.get_mut(name)?;
+        let Work::Serve(serve) = &mut item.work else {
+            return None;
+        };
+        let stop = CancellationToken::new();
+        serve.stop = Some(stop.clone());
+        Some(Run {
+            session: self.session.clone(),
+            resource: item.resource.clone(),
+            number,
+            stop,
+            messages: self.messages.clone(),
+        })
+    }
+
+    fn start_run(&mut self, name: &str, number: u64, started: Started) {
+        if let Some(run) = self.run_of(name, number) {
+            tokio::spawn(run.start(started));
+        }
+    }
+
+    fn stop_run(&mut self, name: &str) {
+        if let Some(Work::Serve(serve)) = self.items.get(name).map(|item| &item.work)
+            && let Some(stop) = &serve.stop
+        {
+            stop.cancel();
+        }
+    }
+
+    /// Goes on with a process of an earlier controller.
+    pub(super) fn adopt(&mut self, survivor: Survivor) {
+        let Survivor { resource, record } = survivor;
+        self.step_service(
+            &resource,
+            service::Event::Adopted(record.id, record.started()),
+        );
+        let number = match self.items.get(&resource).map(|item| &item.work) {
+            Some(Work::Serve(serve)) => serve.service.run(),
+            _ => return,
+        };
+        if let Some(run) = self.run_of(&resource, number) {
+            tokio::spawn(run.adopt(record.id));
+        }
+        self.refresh_service(&resource);
+    }
+
+    /// Asks a probe, if the run it belongs to still goes on.
+    pub(super) fn probe(&mut self, name: &str, run: u64, which: Which) {
+        let now = self.now();
+        let Some(item) = self.items.get(name) else {
+            return;
+        };
+        let Work::Serve(serve) = &item.work else {
+            return;
+        };
+        let Some(probe) = serve
+            .service
+            .probe(which)
+            .filter(|_| serve.service.probed_run(run))
+        else {
+            return;
+        };
+        let (session, resource, probe) =
+            (self.session.clone(), item.resource.clone(), probe.clone());
+        let (messages, age) = (self.messages.clone(), serve.service.age(now));
+        tokio::spawn(async move {
+            let answer = check::ask(&session, &resource, &probe, age).await;
+            let event = service::Event::Probed(run, which, answer);
+            // The owner of the state goes last; when it is gone, nobody needs to know.
+            let _ = messages.send(Message::Service(resource.name, event));
+        });
+    }
+}

@@ -1,0 +1,167 @@
+//! One resource of the plan with its machine and the handles of what runs for it.
+
+use cp9_model::devplan::{DevPlan, Resource, ResourceKind, Trigger};
+use cp9_tools::Doors;
+use tokio_util::sync::CancellationToken;
+
+use super::builder::{Builder, Product};
+use super::plan::{concrete, launch_digest};
+use super::probe;
+use super::service::{Probes, Service};
+use super::sources::WatchSet;
+
+/// A resource as the controller keeps it.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// The plan's entry with its roots filled in.
+    pub(super) resource: Resource,
+    /// What it does.
+    pub(super) work: Work,
+    /// True once its dependencies were told to be met.
+    pub(super) deps_met: bool,
+    /// It is ending; what takes its place then, if anything.
+    pub(super) leaving: Option<Option<Resource>>,
+}
+
+/// What a resource does.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// It is built.
+    Build {
+        /// Its machine.
+        builder: Builder,
+        /// Ends the build in flight.
+        kill: Option<CancellationToken>,
+    },
+    /// It is kept running.
+    Serve(Box<Serve>),
+}
+
+/// A served resource.
+#[derive(Debug)]
+pub(super) struct Serve {
+    /// Its machine.
+    pub(super) service: Service,
+    /// Ends the process.
+    pub(super) stop: Option<CancellationToken>,
+    /// The build that delivers its binary.
+    pub(super) built_by: Option<String>,
+    /// True when it watches files of its own.
+    pub(super) watches: bool,
+    /// Digest of its own watched files as last taken over.
+    pub(super) source: Option<String>,
+    /// Digest of its plan entry, files and secrets.
+    pub(super) launch: String,
+}
+
+impl Item {
+    /// A resource that has done nothing yet.
+    pub(super) fn new(doors: &Doors, plan: &DevPlan, entry: &Resource) -> Self {
+        let resource = concrete(plan, entry);
+        let work = match resource.kind {
+            ResourceKind::Build => Work::Build {
+                builder: Builder::new(resource.trigger == Trigger::Auto),
+                kill: None,
+            },
+            ResourceKind::Serve | ResourceKind::Apply => {
+                Work::Serve(Box::new(Serve::new(doors, plan, entry, &resource)))
+            }
+        };
+        Self {
+            resource,
+            work,
+            deps_met: false,
+            leaving: None,
+        }
+    }
+
+    /// True once what depends on it may start.
+    pub(super) fn succeeded(&self) -> bool {
+        match &self.work {
+            Work::Build { builder, .. } => builder.product.is_some(),
+            Work::Serve(serve) => serve.service.succeeded,
+        }
+    }
+
+    /// True when nothing runs for it any more.
+    pub(super) fn ended(&self) -> bool {
+        match &self.work {
+            Work::Build { builder, .. } => !builder.busy(),
+            Work::Serve(serve) => serve.service.phase() == cp9_model::control::Phase::Stopped,
+        }
+    }
+}
+
+impl Serve {
+    fn new(doors: &Doors, plan: &DevPlan, entry: &Resource, resource: &Resource) -> Self {
+        let built_by = built_by(plan, entry);
+        let watches = !WatchSet::of(plan, entry).is_empty();
+        let needs_product = built_by.is_some() || watches;
+        Self {
+            service: Service::new(probes(resource), needs_product),
+            stop: None,
+            launch: launch_digest(doors, resource),
+            built_by,
+            watches,
+            source: None,
+        }
+    }
+
+    /// Takes over a changed plan entry.
+    pub(super) fn replan(
+        &mut self,
+        doors: &Doors,
+        plan: &DevPlan,
+        entry: &Resource,
+        resource: &Resource,
+    ) {
+        self.built_by = built_by(plan, entry);
+        self.watches = !WatchSet::of(plan, entry).is_empty();
+        self.launch = launch_digest(doors, resource);
+        self.service
+            .set_plan(probes(resource), self.built_by.is_some() || self.watches);
+    }
+
+    /// What a process must have been started from, besides its product; `None` until it is known.
+    pub(super) fn entry(&self) -> Option<String> {
+        if self.built_by.is_none() || !self.watches {
+            return Some(self.launch.clone());
+        }
+        self.source
+            .as_ref()
+            .map(|source| format!("{}+{source}", self.launch))
+    }
+
+    /// The product of a process without a build: just the files that it watches.
+    pub(super) fn own_product(&self) -> Option<Product> {
+        let own = self.built_by.is_none() && self.watches;
+        let source = self.source.clone().filter(|_| own)?;
+        Some(Product {
+            binary: None,
+            source,
+        })
+    }
+}
+
+fn probes(resource: &Resource) -> Probes {
+    let ready = resource
+        .ready
+        .clone()
+        .unwrap_or_else(|| probe::default_ready(&resource.ports));
+    Probes {
+        ready,
+        live: resource.live.clone(),
+    }
+}
+
+/// The build whose product a process runs.
+fn built_by(plan: &DevPlan, entry: &Resource) -> Option<String> {
+    let binary = entry.binary.as_ref()?;
+    let builds = |other: &&Resource| {
+        other.kind == ResourceKind::Build && other.binary.as_ref() == Some(binary)
+    };
+    plan.resources
+        .iter()
+        .find(builds)
+        .map(|build| build.name.clone())
+}

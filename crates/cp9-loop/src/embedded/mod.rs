@@ -1,0 +1,36 @@
+//! The embedded controller: one background process of a session that executes its dev plan on
+//! this machine and answers on a private socket. One task owns the state of every resource and
+//! hears of everything through one channel; the rules are pure steps in `builder`, `service`,
+//! `probe` and `supervise`.
+
+mod adopt;
+mod build;
+mod builder;
+mod check;
+mod child;
+mod client;
+mod core;
+mod debounce;
+mod environment;
+mod execute;
+mod generation;
+mod item;
+mod lay;
+mod message;
+mod plan;
+mod probe;
+mod reload;
+mod serve;
+mod service;
+mod session;
+mod socket;
+mod sources;
+mod status;
+mod supervise;
+mod timers;
+mod watch;
+
+pub use client::{Client, StatusStream, controller_state};
+pub use serve::serve;
+pub use session::SessionFolderPaths;
+pub use sources::source_digest;

@@ -1,0 +1,247 @@
+//! The watched files of a resource and their digest: what counts as source (ignore files
+//! honoured), and a cache that spares reading files whose stamp has not moved.
+
+use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use camino::Utf8Path;
+use cp9_model::devplan::{DevPlan, Resource};
+use cp9_tools::Doors;
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// Never source, whatever ignore files say.
+const NEVER: [&str; 2] = [".git", ".cp9"];
+/// A file whose stamp is this close to the moment it was read may change again without moving
+/// the stamp.
+const STAMP_GRAIN_NANOS: i128 = 20_000_000;
+
+/// What a resource watches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct WatchSet {
+    roots: Vec<Root>,
+    ignore: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Root {
+    /// As the plan names it, so that the digest does not depend on where it lies.
+    label: String,
+    path: PathBuf,
+}
+
+impl WatchSet {
+    /// What the plan lets a resource watch; its own binary is followed through its build.
+    pub(super) fn of(plan: &DevPlan, resource: &Resource) -> Self {
+        let roots = resource
+            .watch
+            .iter()
+            .filter(|label| Some(*label) != resource.binary.as_ref())
+            .map(|label| Root {
+                label: label.clone(),
+                path: PathBuf::from(plan.expand(label)),
+            })
+            .collect();
+        Self {
+            roots,
+            ignore: resource.ignore.clone(),
+        }
+    }
+
+    /// True when there is nothing to watch.
+    pub(super) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// True when a change of this path may change what is watched.
+    pub(super) fn concerns(&self, path: &Path) -> bool {
+        let never = |tail: &Path| {
+            tail.iter()
+                .any(|part| NEVER.iter().any(|name| part == *name))
+        };
+        self.roots
+            .iter()
+            .any(|root| match path.strip_prefix(&root.path) {
+                Ok(tail) => !never(tail),
+                Err(_) => root.path.starts_with(path),
+            })
+    }
+
+    /// The files and folders there are now.
+    pub(super) fn walk(&self) -> Found {
+        let mut found = Found::default();
+        for root in &self.roots {
+            found.dirs.extend(root.path.parent().and_then(existing));
+            if root.path.is_dir() {
+                self.walk_dir(root, &mut found);
+            } else if root.path.exists() {
+                found.files.push((root.label.clone(), root.path.clone()));
+            }
+        }
+        found.files.sort();
+        found.files.dedup();
+        found
+    }
+
+    fn walk_dir(&self, root: &Root, found: &mut Found) {
+        let before = found.files.len();
+        self.collect(root, true, found);
+        if found.files.len() == before {
+            // A folder that the plan names is watched even if an ignore file above it says no.
+            self.collect(root, false, found);
+        }
+    }
+
+    fn collect(&self, root: &Root, parents: bool, found: &mut Found) {
+        let own = self.matcher(&root.path);
+        let walk = WalkBuilder::new(&root.path)
+            .hidden(false)
+            .parents(parents)
+            .require_git(false)
+            .git_global(false)
+            .filter_entry(move |entry| {
+                let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let never =
+                    entry.depth() > 0 && NEVER.iter().any(|name| entry.file_name() == *name);
+                !never && !(entry.depth() > 0 && own.matched(entry.path(), is_dir).is_ignore())
+            })
+            .build();
+        for entry in walk.flatten() {
+            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                found.dirs.insert(entry.into_path());
+                continue;
+            }
+            let tail = entry
+                .path()
+                .strip_prefix(&root.path)
+                .unwrap_or(entry.path());
+            found.files.push((
+                format!("{}/{}", root.label, tail.to_string_lossy()),
+                entry.path().to_owned(),
+            ));
+        }
+    }
+
+    fn matcher(&self, root: &Path) -> Gitignore {
+        let mut builder = GitignoreBuilder::new(root);
+        for line in &self.ignore {
+            // A pattern that cannot be read ignores nothing.
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+}
+
+/// The nearest folder that exists, the path itself or one above it.
+fn existing(path: &Path) -> Option<PathBuf> {
+    path.ancestors()
+        .find(|path| path.is_dir())
+        .map(Path::to_owned)
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Label and path of each file, in the order of the labels.
+    pub(super) files: Vec<(String, PathBuf)>,
+    /// Folders whose changes matter.
+    pub(super) dirs: HashSet<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: i128,
+    changed: i128,
+}
+
+impl Stamp {
+    fn of(facts: &std::fs::Metadata) -> Self {
+        let nanos =
+            |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        Self {
+            inode: facts.ino(),
+            size: facts.size(),
+            modified: nanos(facts.mtime(), facts.mtime_nsec()),
+            changed: nanos(facts.ctime(), facts.ctime_nsec()),
+        }
+    }
+
+    /// True when a later change would move the stamp for sure.
+    fn settled(&self, now: i128) -> bool {
+        self.modified.max(self.changed) + STAMP_GRAIN_NANOS < now
+    }
+}
+
+/// Digests of files by their stamps.
+#[derive(Debug, Default)]
+pub(super) struct DigestCache {
+    files: HashMap<PathBuf, (Stamp, String)>,
+}
+
+impl DigestCache {
+    /// The digest of the files of a walk.
+    pub(super) fn digest(&mut self, doors: &Doors, found: &Found) -> String {
+        let mut text = String::new();
+        for (label, path) in &found.files {
+            let digest = self.file(doors, path);
+            text.push_str(&format!("{}\0{label}\n", digest));
+        }
+        cp9_model::digest::bytes(text.as_bytes())
+    }
+
+    fn file(&mut self, doors: &Doors, path: &Path) -> String {
+        let link = std::fs::read_link(path)
+            .map(|to| format!("-> {} ", to.to_string_lossy()))
+            .unwrap_or_default();
+        let Ok(facts) = std::fs::metadata(path) else {
+            self.files.remove(path);
+            return format!("{link}gone");
+        };
+        if !facts.is_file() {
+            return format!("{link}no file");
+        }
+        let executable = if facts.mode() & 0o111 == 0 { "" } else { "x " };
+        let stamp = Stamp::of(&facts);
+        if let Some((known, digest)) = self.files.get(path)
+            && *known == stamp
+        {
+            return format!("{link}{executable}{digest}");
+        }
+        let now = doors.clock.now().as_nanosecond();
+        let digest = Utf8Path::from_path(path)
+            .and_then(|path| doors.digest(path).ok())
+            .unwrap_or_else(|| format!("unread {}", stamp.changed));
+        if stamp.settled(now) {
+            self.files.insert(path.to_owned(), (stamp, digest.clone()));
+        } else {
+            self.files.remove(path);
+        }
+        format!("{link}{executable}{digest}")
+    }
+
+    /// Forgets files that no walk finds any more.
+    pub(super) fn retain(&mut self, wanted: &HashSet<&Path>) {
+        self.files.retain(|path, _| wanted.contains(path.as_path()));
+    }
+}
+
+/// The digest of what a resource watches as it is on disk now: what a finished build's `source`
+/// must equal to be current.
+pub fn source_digest(doors: &Doors, plan: &DevPlan, resource: &Resource) -> String {
+    DigestCache::default().digest(doors, &WatchSet::of(plan, resource).walk())
+}
+
+/// The watch sets of a plan by resource.
+pub(super) fn watch_sets(plan: &DevPlan) -> Vec<(String, WatchSet)> {
+    plan.resources
+        .iter()
+        .map(|resource| (resource.name.clone(), WatchSet::of(plan, resource)))
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "sources_tests.rs"]
+mod tests;

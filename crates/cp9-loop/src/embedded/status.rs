@@ -1,0 +1,111 @@
+//! What a resource looks like from outside.
+
+use cp9_model::control::{Phase, ResourceStatus};
+
+use super::builder::Builder;
+use super::core::Core;
+use super::item::{Item, Serve, Work};
+
+/// No chain of dependencies is longer; a plan with a cycle ends here.
+const DEEPEST: usize = 64;
+
+impl Core {
+    /// The dependencies of a resource that have not had success yet.
+    pub(super) fn waits_for<'a>(&'a self, item: &'a Item) -> Vec<&'a str> {
+        let lacks = |name: &&str| !self.items.get(*name).is_some_and(Item::succeeded);
+        item.resource
+            .deps
+            .iter()
+            .map(String::as_str)
+            .filter(lacks)
+            .collect()
+    }
+
+    pub(super) fn resource_status(&self, name: &str) -> Option<ResourceStatus> {
+        let item = self.items.get(name)?;
+        let mut status = match &item.work {
+            Work::Build { builder, .. } => build_status(item, builder),
+            Work::Serve(serve) => serve_status(item, serve),
+        };
+        if status.phase == Phase::Waiting && status.message.is_none() {
+            let waits = self.blockers(item);
+            if !waits.is_empty() {
+                let names: Vec<String> = waits.iter().map(|name| format!("`{name}`")).collect();
+                status.message = Some(format!("waits for {}", names.join(", ")));
+            }
+            status.verdict = self.hopeless(item, 0);
+        }
+        Some(status)
+    }
+
+    /// What a waiting resource waits for, the build of its binary included.
+    fn blockers<'a>(&'a self, item: &'a Item) -> Vec<&'a str> {
+        let mut waits = self.waits_for(item);
+        if let Work::Serve(serve) = &item.work
+            && let Some(build) = serve.built_by.as_deref()
+            && !waits.contains(&build)
+            && !self.items.get(build).is_some_and(Item::succeeded)
+        {
+            waits.push(build);
+        }
+        waits
+    }
+
+    /// True when what a resource waits for has failed, so that waiting is its verdict.
+    fn hopeless(&self, item: &Item, depth: usize) -> bool {
+        depth < DEEPEST
+            && self
+                .blockers(item)
+                .iter()
+                .filter_map(|name| self.items.get(*name))
+                .any(|blocker| match &blocker.work {
+                    Work::Build { builder, .. } => {
+                        builder.phase() == Phase::Failed || self.hopeless(blocker, depth + 1)
+                    }
+                    Work::Serve(serve) => {
+                        serve.service.verdict || self.hopeless(blocker, depth + 1)
+                    }
+                })
+    }
+}
+
+fn build_status(item: &Item, builder: &Builder) -> ResourceStatus {
+    ResourceStatus {
+        name: item.resource.name.clone(),
+        service: item.resource.service.clone(),
+        phase: builder.phase(),
+        ready: builder.ready(),
+        verdict: builder.verdict(),
+        message: builder.message(),
+        pid: None,
+        restarts: 0,
+        runs: builder.runs,
+        binary: builder
+            .product
+            .as_ref()
+            .and_then(|product| product.binary.clone()),
+        source: builder.source(),
+        build_millis: builder.millis,
+    }
+}
+
+fn serve_status(item: &Item, serve: &Serve) -> ResourceStatus {
+    let service = &serve.service;
+    let product = service
+        .started()
+        .and_then(|started| started.product.as_ref());
+    ResourceStatus {
+        name: item.resource.name.clone(),
+        service: item.resource.service.clone(),
+        phase: service.phase(),
+        ready: service.phase() == Phase::Running,
+        verdict: service.verdict,
+        message: service.message.clone(),
+        pid: service.id().map(|id| id.pid),
+        restarts: service.restarts(),
+        runs: service.runs,
+        binary: product.and_then(|product| product.binary.clone()),
+        source: product.map(|product| product.source.clone()),
+        build_millis: None,
+    }
+}

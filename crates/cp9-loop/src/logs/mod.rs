@@ -1,0 +1,16 @@
+//! Logs of a session: children write raw files, the controller indexes them line by line, and
+//! readers merge the index with whatever raw lines it does not hold yet.
+
+mod index;
+mod parse;
+mod query;
+mod raw;
+mod record;
+
+pub use index::Indexer;
+pub use parse::Level;
+pub(crate) use raw::ends_unfinished;
+pub(crate) use record::clean;
+
+pub(crate) use query::learn_secrets;
+pub use query::{LogsError, Query, follow, read};

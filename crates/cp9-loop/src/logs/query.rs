@@ -1,0 +1,315 @@
+//! What `cp9 logs` asks: past lines of some services merged in time order, and those that follow.
+//! Works the same with the controller alive or dead.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_model::report::LogLine;
+use cp9_model::{Category, Explain};
+use cp9_tools::{Doors, FileError};
+use jiff::Timestamp;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use thiserror::Error;
+use tokio::sync::mpsc;
+
+use super::index::{for_each_record, owner, remainder};
+use super::parse::Level;
+use super::record::Record;
+
+/// Lines of each service that are shown unless all are asked for.
+const LAST: usize = 200;
+/// Notices that come together are answered together.
+const GATHER: Duration = Duration::from_millis(20);
+/// How often to look where the system gives no notice of changes.
+const FALLBACK: Duration = Duration::from_millis(250);
+
+/// Why logs cannot be read or kept.
+#[derive(Debug, Error)]
+pub enum LogsError {
+    /// A file cannot be read.
+    #[error("cannot read log `{path}`")]
+    Read {
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A folder cannot be made.
+    #[error("cannot create log folder `{path}`")]
+    Write {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// Why.
+        source: FileError,
+    },
+    /// The indexing thread cannot be started.
+    #[error("cannot start the thread that indexes logs")]
+    Thread {
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl Explain for LogsError {
+    fn category(&self) -> Category {
+        match self {
+            Self::Thread { .. } => Category::Transient,
+            Self::Read { .. } | Self::Write { .. } => Category::Permanent,
+        }
+    }
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "log-unreadable",
+            Self::Write { .. } => "log-unwritable",
+            Self::Thread { .. } => "log-thread",
+        }
+    }
+    fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Read { path, .. } | Self::Write { path, .. } => {
+                Some(format!("check the permissions of `{path}`"))
+            }
+            Self::Thread { .. } => None,
+        }
+    }
+}
+
+/// Which lines.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// Only these services; none named means all.
+    pub services: Vec<String>,
+    /// Only lines from this moment on.
+    pub since: Option<Timestamp>,
+    /// Only lines of this level or worse; a line that names none counts as info.
+    pub min_level: Option<Level>,
+    /// Every line, not only the last 200 of each service.
+    pub all: bool,
+}
+
+impl Query {
+    fn wants_service(&self, service: &str) -> bool {
+        self.services.is_empty() || self.services.iter().any(|wanted| wanted == service)
+    }
+
+    fn wants(&self, line: &LogLine) -> bool {
+        let level = line
+            .level
+            .as_deref()
+            .and_then(Level::parse)
+            .unwrap_or(Level::Info);
+        let young = || self.since.is_none_or(|since| time(line) >= since);
+        self.min_level.is_none_or(|least| level >= least) && young()
+    }
+}
+
+fn time(line: &LogLine) -> Timestamp {
+    line.time.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The lines there are, in the order of their times.
+pub fn read(doors: &Doors, folder: &Utf8Path, query: &Query) -> Result<Vec<LogLine>, LogsError> {
+    learn_secrets(doors, folder);
+    Place::new(doors, folder, query).backlog(true)
+}
+
+/// Hands over the lines there are, then each new one, until the doors are cancelled.
+pub async fn follow(
+    doors: &Doors,
+    folder: &Utf8Path,
+    query: &Query,
+    sink: &mut dyn FnMut(LogLine),
+) -> Result<(), LogsError> {
+    learn_secrets(doors, folder);
+    let (wake_tx, mut wake_rx) = mpsc::channel(1);
+    let watcher = watch(&folder.join("logs"), wake_tx);
+    let mut place = Place::new(doors, folder, query);
+    for line in place.backlog(false)? {
+        sink(line);
+    }
+    loop {
+        tokio::select! {
+            () = doors.cancel.cancelled() => return Ok(()),
+            _ = wake_rx.recv(), if watcher.is_some() => tokio::time::sleep(GATHER).await,
+            () = tokio::time::sleep(FALLBACK), if watcher.is_none() => {}
+        }
+        while wake_rx.try_recv().is_ok() {}
+        for line in place.news()? {
+            sink(line);
+        }
+    }
+}
+
+fn watch(logs: &Utf8Path, wake_tx: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if !event.is_ok_and(|event| event.kind.is_access()) {
+            // A full channel holds a notice already.
+            let _ = wake_tx.try_send(());
+        }
+    })
+    .ok()?;
+    for dir in ["raw", "index"] {
+        watcher
+            .watch(logs.join(dir).as_std_path(), RecursiveMode::NonRecursive)
+            .ok()?;
+    }
+    Some(watcher)
+}
+
+/// Raw lines are redacted here; so the session's secrets must be known here too.
+pub(crate) fn learn_secrets(doors: &Doors, folder: &Utf8Path) {
+    let Ok(entries) = folder.join("secrets").read_dir_utf8() else {
+        return;
+    };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().ends_with(".env"))
+    {
+        // A file that is not in the format feeds no process, so it hides nothing from a log.
+        let _ = crate::secrets::load(&doors.quiet(), entry.path());
+    }
+}
+
+/// How far a reader has come.
+struct Place<'a> {
+    doors: &'a Doors,
+    folder: &'a Utf8Path,
+    query: &'a Query,
+    /// Byte in each service's index.
+    index: BTreeMap<String, u64>,
+    /// Raw offset of each resource, and whether it is ahead of the index.
+    raw: BTreeMap<String, (u64, bool)>,
+    owners: BTreeMap<String, String>,
+}
+
+impl<'a> Place<'a> {
+    fn new(doors: &'a Doors, folder: &'a Utf8Path, query: &'a Query) -> Self {
+        Self {
+            doors,
+            folder,
+            query,
+            index: BTreeMap::new(),
+            raw: BTreeMap::new(),
+            owners: BTreeMap::new(),
+        }
+    }
+
+    fn backlog(&mut self, with_unfinished: bool) -> Result<Vec<LogLine>, LogsError> {
+        let mut by_service: BTreeMap<String, Vec<LogLine>> = BTreeMap::new();
+        let mut keep = |line: LogLine| {
+            by_service
+                .entry(line.service.clone())
+                .or_default()
+                .push(line)
+        };
+        self.indexed(&mut keep)?;
+        self.unindexed(with_unfinished, &mut keep)?;
+        let mut lines = Vec::new();
+        for mut own in by_service.into_values() {
+            own.sort_by_cached_key(time);
+            let excess = if self.query.all {
+                0
+            } else {
+                own.len().saturating_sub(LAST)
+            };
+            lines.extend(own.drain(excess..));
+        }
+        lines.sort_by_cached_key(time);
+        Ok(lines)
+    }
+
+    fn news(&mut self) -> Result<Vec<LogLine>, LogsError> {
+        let mut lines = Vec::new();
+        self.indexed(&mut |line| lines.push(line))?;
+        // A live controller indexes within a moment; only without one the raw files speak.
+        if cp9_tools::lock::holder(&self.folder.join("controller.lock")).is_none() {
+            self.unindexed(false, &mut |line| lines.push(line))?;
+        }
+        lines.sort_by_cached_key(time);
+        Ok(lines)
+    }
+
+    fn indexed(&mut self, sink: &mut dyn FnMut(LogLine)) -> Result<(), LogsError> {
+        let dir = self.folder.join("logs/index");
+        for (path, service) in entries(&dir, ".jsonl")? {
+            let from = self.index.get(&service).copied().unwrap_or(0);
+            let (query, raw, owners) = (self.query, &mut self.raw, &mut self.owners);
+            let mut take = |record: Record, _| {
+                let Record { line, offset } = record;
+                owners.insert(line.resource.clone(), line.service.clone());
+                let known = raw.entry(line.resource.clone()).or_insert((0, false));
+                if known.1 && offset <= known.0 {
+                    return;
+                }
+                *known = (offset, false);
+                if query.wants_service(&line.service) && query.wants(&line) {
+                    sink(line);
+                }
+            };
+            let at = for_each_record(&path, from, &mut take)
+                .map_err(|source| LogsError::Read { path, source })?;
+            self.index.insert(service, at);
+        }
+        Ok(())
+    }
+
+    fn unindexed(
+        &mut self,
+        with_unfinished: bool,
+        sink: &mut dyn FnMut(LogLine),
+    ) -> Result<(), LogsError> {
+        let dir = self.folder.join("logs/raw");
+        for (path, resource) in entries(&dir, ".log")? {
+            let service = owner(&resource, &self.owners);
+            if !self.query.wants_service(&service) {
+                continue;
+            }
+            let known = self.raw.entry(resource.clone()).or_insert((0, false));
+            let (from, query) = (known.0, self.query);
+            let mut take = |record: Record| {
+                *known = (record.offset, true);
+                if query.wants(&record.line) {
+                    sink(record.line);
+                }
+            };
+            remainder(
+                &path,
+                &service,
+                &resource,
+                from,
+                &self.doors.redactor,
+                with_unfinished,
+                &mut take,
+            )
+            .map_err(|source| LogsError::Read { path, source })?;
+        }
+        Ok(())
+    }
+}
+
+/// Files of a folder by the name before their suffix; a missing folder holds none.
+fn entries(dir: &Utf8Path, suffix: &str) -> Result<Vec<(Utf8PathBuf, String)>, LogsError> {
+    let read = |source| LogsError::Read {
+        path: dir.to_owned(),
+        source,
+    };
+    let found = match dir.read_dir_utf8() {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(read(error)),
+    };
+    let mut files = Vec::new();
+    for entry in found {
+        let entry = entry.map_err(read)?;
+        if let Some(stem) = entry.file_name().strip_suffix(suffix) {
+            files.push((entry.path().to_owned(), stem.to_owned()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;
