@@ -1,12 +1,14 @@
 //! The variables that cp9 was started with, as a value.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use camino::Utf8Path;
 
-/// A snapshot of environment variables. Clones share it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A snapshot of environment variables. Clones share it; values may be secrets and so are not
+/// shown by `Debug`.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: Arc<BTreeMap<String, String>>,
 }
@@ -64,6 +66,12 @@ impl Environment {
     }
 }
 
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +84,7 @@ mod tests {
         assert_eq!(over.get("A"), Some("2"));
         assert_eq!(over.iter().count(), 2);
         assert_eq!(over.without("A").get("A"), None);
+        assert_eq!(format!("{over:?}"), r#"{"A", "B"}"#);
     }
 
     #[test]

@@ -210,8 +210,7 @@ fn signallable(pid: u32) -> Option<Pid> {
 
 /// Ends a process that is not our child, with its group: TERM, grace, KILL. True when it is gone.
 pub async fn stop(id: ProcessId, grace: Duration) -> bool {
-    if is_alive(id) {
-        signal_group(id, Signal::Term);
+    if signal_group(id, Signal::Term) {
         wait_gone(id, grace).await;
     }
     signal_group(id, Signal::Kill);
@@ -219,14 +218,42 @@ pub async fn stop(id: ProcessId, grace: Duration) -> bool {
 }
 
 pub(crate) async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
-    let end = Instant::now() + at_most;
-    while is_alive(id) {
-        if Instant::now() >= end {
+    let started = Instant::now();
+    while is_there(id) {
+        if started.elapsed() >= at_most {
             return false;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
     true
+}
+
+/// True while the process or the group that it led runs.
+fn is_there(id: ProcessId) -> bool {
+    let look = |process: &Process| (id_of(process), is_zombie(process));
+    let kind = ProcessRefreshKind::nothing().without_tasks();
+    match look_up(id.pid, kind, look) {
+        Some((current, _)) if !current.is_same(id) => false,
+        Some((_, false)) => true,
+        Some((_, true)) | None => group_lives(id.pid),
+    }
+}
+
+/// True while a process that does not just wait for its parent to notice its end is in the group.
+pub(crate) fn group_lives(leader: u32) -> bool {
+    if !signal_own_group(leader, None) {
+        return false;
+    }
+    let kind = ProcessRefreshKind::nothing().without_tasks();
+    let mut system = System::new();
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
+    let living = |process: &&Process| !is_zombie(process);
+    let mut living = system.processes().values().filter(living);
+    living.any(|process| {
+        let pid = i32::try_from(process.pid().as_u32()).map(Pid::from_raw);
+        let group = pid.ok().and_then(|pid| getpgid(Some(pid)).ok());
+        group.is_some_and(|group| u32::try_from(group.as_raw()) == Ok(leader))
+    })
 }
 
 /// Signals a group that we lead ourselves; true when it had members.

@@ -6,6 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::FileError;
+use super::atomic::sync_parent;
 use super::error::failed;
 use crate::Doors;
 
@@ -31,7 +32,7 @@ impl Doors {
     /// True for a folder that only its owner can enter.
     pub fn is_private_dir(&self, dir: &Utf8Path) -> bool {
         let meta = dir.symlink_metadata();
-        meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode() & 0o077 == 0)
+        meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode().trailing_zeros() >= 6)
     }
 
     /// Makes a file of mode 0600 if it is missing, and sets its time to now.
@@ -48,7 +49,12 @@ impl Doors {
 
     /// Gives a file or folder another name on the same file system.
     pub fn rename(&self, from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
-        std::fs::rename(from, to).map_err(failed("rename", from))
+        let started = self.clock.instant();
+        let result = std::fs::rename(from, to)
+            .map_err(failed("rename", from))
+            .and_then(|()| sync_parent(to));
+        self.record_file("rename", from, started, &result);
+        result
     }
 
     /// When a file was written last.

@@ -16,19 +16,11 @@ const LARGEST: u64 = 256 * 1024 * 1024;
 
 impl Doors {
     /// Reads a file.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn read(&self, path: &Utf8Path) -> Result<Vec<u8>, FileError> {
         read_capped(path, LARGEST)
     }
 
     /// Reads a file of at most this many bytes.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn read_at_most(&self, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, FileError> {
         read_capped(path, limit)
     }
@@ -42,19 +34,11 @@ impl Doors {
     }
 
     /// True when there is something at the path, be it a link that leads nowhere.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn exists(&self, path: &Utf8Path) -> bool {
         path.symlink_metadata().is_ok()
     }
 
     /// The SHA-256 of a file, as lower-case hex, without reading it whole into memory.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn digest(&self, path: &Utf8Path) -> Result<String, FileError> {
         let failed = failed("read", path);
         let mut file = File::open(path).map_err(&failed)?;

@@ -83,7 +83,7 @@ pub(super) fn remove(path: &Utf8Path) -> IoResult<()> {
     for _ in 1..TRIES {
         match gone_is_fine(std::fs::remove_dir_all(path)) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                unlock(path.as_std_path())?
+                unlock(path.as_std_path())?;
             }
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
             result => return result,

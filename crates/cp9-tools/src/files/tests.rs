@@ -71,10 +71,7 @@ fn a_failed_write_leaves_the_old_file() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!(
-            "cannot write `{0}/no/file`: the folder `{0}/no` does not exist",
-            dir
-        )
+        format!("cannot write `{dir}/no/file`: the folder `{dir}/no` does not exist")
     );
     assert_eq!(error.category(), Category::Config);
     std::fs::create_dir(dir.join("folder")).unwrap();
@@ -425,4 +422,28 @@ fn a_killed_write_leaves_the_old_file_or_the_new_one() {
     }
     doors().sweep_temporaries(&dir).unwrap();
     assert_eq!(names(&dir), ["state.json"]);
+}
+
+#[test]
+fn folders_are_looked_at() {
+    let (_guard, dir) = folder();
+    let doors = doors();
+    for name in ["b", "a"] {
+        doors.touch(&dir.join(name)).unwrap();
+    }
+    assert_eq!(doors.list(&dir).unwrap(), [dir.join("a"), dir.join("b")]);
+    assert!(doors.list(&dir.join("none")).unwrap().is_empty());
+    assert_eq!(mode(&dir.join("a")), 0o600);
+    doors.rename(&dir.join("a"), &dir.join("c")).unwrap();
+    assert!(doors.modified(&dir.join("a")).is_none() && doors.modified(&dir.join("c")).is_some());
+    assert!(
+        doors
+            .rename(&dir.join("a"), &dir.join("c"))
+            .unwrap_err()
+            .is_not_found()
+    );
+    doors.create_private_dir(&dir).unwrap();
+    assert!(doors.is_private_dir(&dir) && !doors.is_private_dir(&dir.join("b")));
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o750)).unwrap();
+    assert!(!doors.is_private_dir(&dir));
 }

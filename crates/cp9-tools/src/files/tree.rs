@@ -21,10 +21,6 @@ const MOST_ENTRIES: usize = 100_000;
 impl Doors {
     /// Every file below a folder by its relative path. Links are read where they lead inside the
     /// folder and refused otherwise.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn read_tree(&self, dir: &Utf8Path) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
         let root = dir.canonicalize_utf8().map_err(failed("read", dir))?;
         let mut reader = Reader {
@@ -55,10 +51,6 @@ impl Doors {
     }
 
     /// True when a folder holds exactly these files: no other file, empty folder or link.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds the doors may touch files"
-    )]
     pub fn tree_equals(
         &self,
         dir: &Utf8Path,

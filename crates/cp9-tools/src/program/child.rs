@@ -9,7 +9,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Doors;
-use crate::procs::{ProcessId, Signal, signal_own_group};
+use crate::procs::{ProcessId, Signal, group_lives, signal_own_group};
 
 use super::cmd::Cmd;
 use super::error::{Ended, Invocation, ProgramError};
@@ -30,7 +30,7 @@ impl Doors {
         let launched = self.spawn_logged(cmd, stdout_append, Group::Own)?;
         Ok(Child {
             id: launched.id,
-            child: launched.child,
+            process: launched.child,
             exit: None,
             swept: false,
         })
@@ -86,7 +86,7 @@ fn open_log(log: &Utf8Path) -> std::io::Result<File> {
 pub struct Child {
     /// Which process.
     pub id: ProcessId,
-    child: Option<tokio::process::Child>,
+    process: Option<tokio::process::Child>,
     exit: Option<Exit>,
     swept: bool,
 }
@@ -110,7 +110,7 @@ impl Child {
         }
         signal_own_group(self.id.pid, Some(Signal::Term));
         // A day is for ever here, and cannot overflow.
-        let due = Instant::now() + grace.min(Duration::from_secs(86_400));
+        let due = Instant::now() + grace.min(Duration::from_hours(24));
         if tokio::time::timeout_at(due, self.leader()).await.is_err() {
             signal_own_group(self.id.pid, Some(Signal::Kill));
         }
@@ -125,7 +125,7 @@ impl Child {
         if let Some(exit) = self.exit {
             return exit;
         }
-        let status = match &mut self.child {
+        let status = match &mut self.process {
             Some(child) => child.wait().await.ok(),
             None => None,
         };
@@ -134,7 +134,7 @@ impl Child {
 
     /// Gives the rest of the group until then, and kills it: it would keep its ports.
     async fn sweep(&mut self, due: Instant) {
-        while signal_own_group(self.id.pid, None) && Instant::now() < due {
+        while group_lives(self.id.pid) && Instant::now() < due {
             sleep(LOOK_EVERY).await;
         }
         signal_own_group(self.id.pid, Some(Signal::Kill));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -26,9 +27,19 @@ pub struct Cmd {
     set: BTreeMap<String, Arg>,
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
-    pub(super) stdin: Option<Vec<u8>>,
+    pub(super) stdin: Option<Input>,
     pub(super) cap: usize,
     pub(super) quiet: bool,
+}
+
+/// What a program reads; often a secret.
+#[derive(Clone)]
+pub(super) struct Input(pub(super) Vec<u8>);
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -164,7 +175,7 @@ impl Cmd {
     /// Writes this to the program's standard input, which is empty otherwise.
     #[must_use]
     pub fn stdin_bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = Some(bytes.into());
+        self.stdin = Some(Input(bytes.into()));
         self
     }
 

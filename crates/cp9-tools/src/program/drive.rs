@@ -22,7 +22,7 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How long a killed program may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(5);
 /// No limit.
-const FOR_EVER: Duration = Duration::from_secs(365 * 86_400);
+const FOR_EVER: Duration = Duration::from_hours(365 * 24);
 
 /// Ends what is left of the group when a run ends or is given up, be it by dropping its future.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Running {
         F: FnMut(StreamKind, &str) + ?Sized,
     {
         self.due = after(cmd.timeout.unwrap_or(FOR_EVER));
-        let input = cmd.stdin.as_deref().unwrap_or_default();
+        let input = cmd.stdin.as_ref().map_or(&[][..], |input| &input.0);
         let input = feed(self.input.take(), input);
         tokio::pin!(input);
         let mut fed = false;

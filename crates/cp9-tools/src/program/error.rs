@@ -155,24 +155,23 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.command_line();
         match &self.ended {
-            Ended::Exit(code) => write!(f, "`{line}` failed with exit code {code}")?,
+            Ended::Exit(code) => write!(f, "`{line}` failed with exit code {code}"),
             Ended::Signal(signal) => {
-                write!(f, "`{line}` was ended by signal {}", signal_name(*signal))?
+                write!(f, "`{line}` was ended by signal {}", signal_name(*signal))
             }
-            Ended::TimedOut(limit) => write!(
-                f,
-                "`{line}` took longer than {} s and was ended",
-                limit.as_secs_f64()
-            )?,
-            Ended::Interrupted => write!(f, "`{line}` was interrupted")?,
-            Ended::NotFound => write!(f, "program `{}` not found", self.program)?,
-            Ended::NotExecutable => write!(f, "program `{}` cannot be executed", self.program)?,
-            Ended::CwdMissing => write!(f, "cannot run `{line}`: its directory is missing")?,
+            Ended::TimedOut(limit) => {
+                let seconds = limit.as_secs_f64();
+                write!(f, "`{line}` took longer than {seconds} s and was ended")
+            }
+            Ended::Interrupted => write!(f, "`{line}` was interrupted"),
+            Ended::NotFound => write!(f, "program `{}` not found", self.program),
+            Ended::NotExecutable => write!(f, "program `{}` cannot be executed", self.program),
+            Ended::CwdMissing => write!(f, "cannot run `{line}`: its directory is missing"),
             Ended::Log(path, _) => {
-                write!(f, "cannot run `{line}`: its log `{path}` cannot be opened")?
+                write!(f, "cannot run `{line}`: its log `{path}` cannot be opened")
             }
-            Ended::System(_) => write!(f, "cannot run `{line}`")?,
-        }
+            Ended::System(_) => write!(f, "cannot run `{line}`"),
+        }?;
         if let Some(cwd) = self.cwd() {
             write!(f, " in `{cwd}`")?;
         }

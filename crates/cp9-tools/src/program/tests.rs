@@ -123,10 +123,12 @@ async fn what_cannot_be_executed_is_named() {
     let (_guard, folder) = folder();
     script(&folder, "plain", "#!/bin/sh\n", 0o644);
     script(&folder, "lost", "#!/no/such/interpreter\n", 0o755);
+    script(&folder, "noise", "\u{1}\u{2}\0\0", 0o755);
     let found = |name: &str| Cmd::new(name).env("PATH", folder.as_str());
     for cmd in [
         found("plain"),
         found("lost"),
+        found("noise"),
         Cmd::new("./plain").cwd(&*folder),
         Cmd::new(folder.join("plain").as_str()),
     ] {
@@ -307,7 +309,10 @@ async fn an_interrupted_program_may_say_good_bye() {
     let mut said = Vec::new();
     let cmd = sh("trap 'echo bye; exit 3' TERM; echo hi; while :; do sleep 0.01; done");
     let mut sink = |_: StreamKind, line: &str| {
-        said.push(line.to_owned());
+        // Shells tell of the signal too.
+        if line != "Terminated" {
+            said.push(line.to_owned());
+        }
         cancel.cancel();
     };
     let error = doors.run_lines(&cmd, &mut sink).await.unwrap_err();
@@ -460,4 +465,74 @@ async fn a_program_written_a_moment_ago_runs() {
     for result in results.unwrap() {
         assert!(result.unwrap().success());
     }
+}
+
+/// The other process: starts a child that writes to the path that it reads, and waits.
+#[tokio::test]
+#[ignore = "started by another test"]
+async fn other_process() {
+    let mut log = String::new();
+    std::io::stdin().read_line(&mut log).unwrap();
+    if log.trim().is_empty() {
+        return;
+    }
+    let cmd = sh("echo one; read line; echo two; exec sleep 300");
+    let child = doors().spawn(&cmd, log.trim().into()).unwrap();
+    println!("\nchild {}", child.id.pid);
+    std::io::stdin().read_line(&mut log).unwrap();
+}
+
+#[tokio::test]
+async fn children_outlive_us_when_we_are_killed() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let (_guard, folder) = folder();
+    let log = folder.join("log");
+    let mut other = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "--nocapture",
+            "program::tests::other_process",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writeln!(other.stdin.as_mut().unwrap(), "{log}").unwrap();
+    let mut said = BufReader::new(other.stdout.as_mut().unwrap()).lines();
+    let pid = said
+        .find_map(|line| line.unwrap().strip_prefix("child ").map(str::to_owned))
+        .unwrap();
+    let child = printed(&pid);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let text = || std::fs::read_to_string(&log).unwrap();
+    procs::tests::eventually(|| (text() == "one\ntwo\n").then_some(())).await;
+    assert!(procs::is_alive(child));
+    assert!(procs::stop(child, LONG).await);
+}
+
+#[tokio::test]
+async fn a_group_has_its_grace_when_its_leader_is_gone() {
+    let (_guard, folder) = folder();
+    let log = folder.join("log");
+    let script =
+        "sh -c 'trap \"echo bye; exit\" TERM; echo hi; while :; do sleep 0.01; done' & wait";
+    let mut child = doors().spawn(&sh(script), &log).unwrap();
+    // Shells tell of the signal too.
+    let text = || {
+        let text = std::fs::read_to_string(&log).unwrap();
+        text.replace("Terminated\n", "")
+    };
+    procs::tests::eventually(|| (text() == "hi\n").then_some(())).await;
+    child.stop(LONG).await;
+    assert_eq!(text(), "hi\nbye\n");
+    let child = doors().spawn(&sh(script), &log).unwrap();
+    procs::tests::eventually(|| text().ends_with("hi\n").then_some(())).await;
+    let id = child.id;
+    let forget = tokio::spawn(async move { { child }.wait().await });
+    assert!(procs::stop(id, LONG).await);
+    forget.await.unwrap();
+    assert_eq!(text(), "hi\nbye\nhi\nbye\n");
 }

@@ -1,6 +1,7 @@
 //! The forms in which a secret travels: plain, base64, URL- and JSON-escaped, shell-quoted.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -76,7 +77,7 @@ fn percent(value: &str, kept: &str) -> String {
         if byte.is_ascii_alphanumeric() || (byte.is_ascii() && kept.contains(char::from(byte))) {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     escaped
@@ -140,7 +141,7 @@ fn json_escape(text: &str, also: impl Fn(char) -> bool) -> String {
             '\u{c}' => escaped.push_str("\\f"),
             c if c < ' ' || also(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    escaped.push_str(&format!("\\u{unit:04x}"));
+                    let _ = write!(escaped, "\\u{unit:04x}");
                 }
             }
             c => escaped.push(c),

@@ -45,8 +45,10 @@ fn base64_goes_at_every_alignment() {
             for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
                 let redacted = redactor.redact(&encoded);
                 assert!(redacted.contains(MASK), "{encoded} became {redacted}");
+                // Only the characters that a neighbour shares may be left.
+                let gone = encoded.len() + MASK.len() - redacted.len();
                 assert!(
-                    redacted.len() < 8 + MASK.len() + 4,
+                    gone + 2 >= secret.len() * 8 / 6,
                     "{encoded} became {redacted}"
                 );
             }
@@ -111,6 +113,8 @@ fn text_of(pieces: &[(String, prop::sample::Index)], redactor: &Redactor) -> Str
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn no_form_survives(
         secrets in secrets(),
@@ -153,10 +157,10 @@ proptest! {
         let (mut said, mut rest, mut cuts) = (String::new(), text.as_bytes(), cuts.into_iter().cycle());
         while !rest.is_empty() {
             let (chunk, left) = rest.split_at(cuts.next().unwrap_or(1).min(rest.len()));
-            lines.push(chunk, &mut |line| said += &format!("{line}\n"));
+            lines.push(chunk, &mut |line| said.extend([line, "\n"]));
             rest = left;
         }
-        lines.finish(&mut |line| said += &format!("{line}\n"));
+        lines.finish(&mut |line| said.extend([line, "\n"]));
         clean(&redactor, &said)?;
         prop_assert_eq!(said.lines().count(), 3);
     }
