@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         if !built {
             bail!("not compared, because cp9 is not built");
         }
-        docs::stale(root)
+        docs::compare(root)
     });
     let mut tally = Tally::default();
     checks.run("tests", || tests(root, &mut tally));

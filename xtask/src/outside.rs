@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// A program that is about to be run.
 pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
@@ -38,15 +38,6 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
-/// Writes a file, and the folders above it, unless it already holds exactly this.
-pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<bool> {
-    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
-        return Ok(false);
-    }
-    write(path, text)?;
-    Ok(true)
-}
-
 /// Writes a file and the folders above it.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(dir) = path.parent() {
@@ -65,4 +56,56 @@ pub(crate) fn say(line: &str) {
 /// Prints a line to stderr.
 pub(crate) fn warn(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// A folder of our own that is removed at the end.
+#[derive(Debug)]
+pub(crate) struct TempDir(PathBuf);
+
+impl TempDir {
+    /// Makes a folder that nobody else has.
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let base = std::env::temp_dir();
+        for number in 0..1000 {
+            let path = base.join(format!("{name}-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(err) if err.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(err) => {
+                    return Err(err).with_context(|| format!("cannot create `{}`", path.display()));
+                }
+            }
+        }
+        bail!("`{}` is full of old folders `{name}-*`", base.display())
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own cleaning of its folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_our_own_and_go_away() {
+        let (one, two) = (
+            TempDir::new("cp9-xtask").expect("a folder"),
+            TempDir::new("cp9-xtask").expect("a folder"),
+        );
+        assert_ne!(one.path(), two.path());
+        write(&one.path().join("a/b"), "text").expect("a file");
+        let path = one.path().to_path_buf();
+        drop(one);
+        assert!(!path.exists());
+    }
 }

@@ -9,7 +9,7 @@ use super::figure::{Figure, table};
 use super::sandbox::Sandbox;
 use super::{edit, idle};
 use crate::cargo::{cargo, target_dir};
-use crate::outside::{say, warn};
+use crate::outside::{TempDir, say, warn};
 
 const QUICKSTART: &str = "examples/quickstart";
 const FILE: &str = "cp9.quickstart.example.yaml";
@@ -52,7 +52,7 @@ fn build(mut command: std::process::Command) -> Result<()> {
 
 /// The first build of a newcomer whose registry cache is filled.
 fn first_build(root: &Path) -> Result<Figure> {
-    let target = tempfile::Builder::new().prefix("cp9-cold-").tempdir()?;
+    let target = TempDir::new("cp9-cold")?;
     let mut command = cargo(root, &["build", "--release", "--package", "cp9"]);
     command.env("CARGO_TARGET_DIR", target.path());
     let start = Instant::now();

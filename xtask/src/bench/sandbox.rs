@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::outside::{command, var, write};
+use crate::outside::{TempDir, command, var, write};
 
 /// A session file with its folder, in a HOME of its own. Dropping it destroys the session.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// An empty place; the session file will be `file` in [`Self::folder`].
     pub(crate) fn new(cp9: &Path, file: &str) -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("cp9-bench-").tempdir()?;
+        let dir = TempDir::new("cp9-bench")?;
         std::fs::create_dir_all(dir.path().join("home"))?;
         std::fs::create_dir_all(dir.path().join("session"))?;
         Ok(Self {
