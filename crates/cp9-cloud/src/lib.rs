@@ -1,1 +1,6 @@
-//! Placeholder.
+//! Clouds: who may write where, what a scope holds, and that nothing of it is left.
+
+pub mod cloud;
+pub mod local;
+
+pub use cloud::{Cloud, CloudError, Found, Ledger, LedgerEntry, ProvenScope};

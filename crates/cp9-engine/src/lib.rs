@@ -1,8 +1,20 @@
 //! The use cases of cp9: session folder, lock, journal, the states of `up`, hosts and commands.
 
 pub mod commands;
+mod destroy;
+mod dirs;
+mod drive;
 pub mod engine;
 pub mod error;
+mod fault;
+mod folder;
+mod host;
+mod registry;
+mod run;
+mod select;
+mod session;
+mod settled;
+mod states;
 
 pub use engine::{Engine, Select};
 pub use error::{EngineError, Outcome};

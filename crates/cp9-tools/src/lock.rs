@@ -90,7 +90,8 @@ impl Explain for LockError {
     }
 }
 
-/// A held lock; dropping it, or the end of the process, releases it.
+/// A held lock; dropping it, or the end of the process, releases it. Its holder may remove the
+/// file as the last act under the lock: from then on the next one may come in.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,

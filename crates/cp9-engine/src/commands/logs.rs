@@ -2,10 +2,18 @@
 
 use std::time::Duration;
 
+use cp9_loop::logs::{self, Level, Query};
+use cp9_model::lifecycle::StateName;
+use cp9_model::output::Target;
 use cp9_model::report::LogLine;
+use cp9_model::{Category, Explain};
+use thiserror::Error;
 
+use super::status::{self, OnDisk};
 use crate::engine::{Engine, Select};
-use crate::error::Outcome;
+use crate::error::{EngineError, Outcome};
+use crate::folder::Folder;
+use crate::select;
 
 /// Which lines.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +32,101 @@ pub struct LogsOptions {
     pub all: bool,
 }
 
+/// Why there are no logs to show.
+#[derive(Debug, Error)]
+enum NoLogs {
+    /// The session is not far enough.
+    #[error("session `{session}` is not ready: state `{state}` is {status}")]
+    NotReady { session: String, state: StateName, status: &'static str },
+    /// There is no such level.
+    #[error("no log level `{level}`")]
+    NoLevel { level: String },
+    /// There is no such service.
+    #[error("session `{session}` has no service `{service}`, only {known}")]
+    NoService { session: String, service: String, known: String },
+}
+
+impl Explain for NoLogs {
+    fn category(&self) -> Category {
+        Category::Config
+    }
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotReady { .. } => "session-not-ready",
+            Self::NoService { .. } => "service-unknown",
+            Self::NoLevel { .. } => "level-unknown",
+        }
+    }
+    fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::NotReady { .. } => "run `cp9 up` to its end first; `cp9 status` shows where it is".into(),
+            Self::NoLevel { .. } => "use `debug`, `info`, `warn` or `error`".into(),
+            Self::NoService { .. } => "name one of these, or none for all".into(),
+        })
+    }
+}
+
 /// Hands each line to `sink`; the report is the number of lines.
-pub async fn logs(_engine: &Engine, _options: LogsOptions, _sink: &mut dyn FnMut(LogLine)) -> Outcome<usize> {
-    todo!()
+pub async fn logs(engine: &Engine, options: LogsOptions, sink: &mut dyn FnMut(LogLine)) -> Outcome<usize> {
+    let found = select::folder(engine, &options.select)
+        .and_then(|folder| status::on_disk(engine, &folder).map(|disk| (folder, disk)));
+    let (folder, disk) = match found {
+        Ok(found) => found,
+        Err(error) => return Outcome::failed(error, Target::default()),
+    };
+    status::touch(engine, &folder);
+    let target = status::target(&disk);
+    match show(engine, &options, &folder, &disk, sink).await {
+        Ok(count) => Outcome { report: Some(count), error: None, target },
+        Err(error) => Outcome::failed(error, target),
+    }
+}
+
+async fn show(
+    engine: &Engine,
+    options: &LogsOptions,
+    folder: &Folder,
+    disk: &OnDisk,
+    sink: &mut dyn FnMut(LogLine),
+) -> Result<usize, EngineError> {
+    let services = services(options, disk)?;
+    let since = options.since.map(|age| engine.doors.clock.now() - age);
+    let min_level = options.level.as_deref().map(level).transpose()?;
+    let query = Query { services, since, min_level, all: options.all || since.is_some() };
+    let mut count = 0;
+    let mut counting = |line: LogLine| {
+        count += 1;
+        sink(line);
+    };
+    if options.follow {
+        logs::follow(&engine.doors, &folder.root, &query, &mut counting).await?;
+    } else {
+        for line in logs::read(&engine.doors, &folder.root, &query)? {
+            counting(line);
+        }
+    }
+    Ok(count)
+}
+
+fn level(word: &str) -> Result<Level, NoLogs> {
+    Level::parse(word).ok_or_else(|| NoLogs::NoLevel { level: word.to_owned() })
+}
+
+/// The services to show, once the session is far enough. A paused session was ready, so its past may be read.
+fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineError> {
+    let session = disk.state.name.to_string();
+    if let Some(state) = disk.state.first_unsettled().filter(|_| !disk.state.paused) {
+        let status = disk.state.entry(state).status.word();
+        return Err(NoLogs::NotReady { session, state, status }.into());
+    }
+    let graph = disk.graph.iter().flat_map(|graph| &graph.services);
+    let known: Vec<String> = graph.map(|node| node.name.to_string()).collect();
+    match &options.service {
+        None => Ok(known),
+        Some(service) if known.contains(service) => Ok(vec![service.clone()]),
+        Some(service) => {
+            let known = known.join(", ");
+            Err(NoLogs::NoService { session, service: service.clone(), known }.into())
+        }
+    }
 }

@@ -9,9 +9,14 @@
     reason = "tests start cp9 and read their own folder"
 )]
 
+mod crash;
+mod destroy;
 mod dialect;
 mod help;
+mod prebuilt;
+mod reload;
 mod schema;
+mod up;
 mod usage;
 
 use std::path::Path;

@@ -1,0 +1,7 @@
+//! Destroying a session: its stages, its ledger, the record that stays.
+
+mod ledger;
+pub(crate) mod record;
+mod stages;
+
+pub(crate) use stages::Destroy;

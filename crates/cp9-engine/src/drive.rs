@@ -1,0 +1,102 @@
+//! The loop of `up`: for each state in order, keep it if it still holds, else run it. A first run and a
+//! resumed one take the same path.
+
+use cp9_model::lifecycle::{Budget, Event, Retry, StateName};
+
+use crate::error::{EngineError, Interrupted};
+use crate::fault::{self, Point};
+use crate::run::{Ran, Run};
+use crate::states;
+
+/// Brings every state to its end, or stops at the first that fails.
+pub(crate) async fn drive(run: &mut Run<'_>) -> Result<(), EngineError> {
+    let mut budget = Budget { total: run.config.retry.total };
+    let at = run.engine.doors.clock.now();
+    run.session.event(Event::Recovered { at })?;
+    let order: Vec<StateName> = run.session.state.states.keys().copied().collect();
+    for state in order {
+        if run.engine.doors.cancel.is_cancelled() {
+            return Err(Interrupted::error(Some(state.to_string()), "up"));
+        }
+        if keep(run, state).await? {
+            run.made.kept.push(state);
+            run.tell(state, "kept", None);
+        } else {
+            bring(run, state, &mut budget).await?;
+        }
+    }
+    Ok(())
+}
+
+/// True if the state was done from the same input and the world agrees that it still holds.
+async fn keep(run: &mut Run<'_>, state: StateName) -> Result<bool, EngineError> {
+    let entry = run.session.state.entry(state);
+    if !entry.status.is_settled() {
+        return Ok(false);
+    }
+    let same = entry.input.as_deref() == Some(states::input(run, state).as_str());
+    // A failing look is no verdict of its own: the run that follows meets the same problem and reports it.
+    let holds = same && states::observe(run, state).await.unwrap_or(false);
+    if !holds {
+        run.session.event(Event::Invalidated { state })?;
+    }
+    Ok(holds)
+}
+
+async fn bring(run: &mut Run<'_>, state: StateName, budget: &mut Budget) -> Result<(), EngineError> {
+    let mut attempt = 1;
+    loop {
+        let error = match attempt_once(run, state, attempt).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        let at = run.engine.doors.clock.now();
+        if run.engine.doors.cancel.is_cancelled() {
+            run.session.event(Event::Interrupted { state, at })?;
+            run.tell(state, "interrupted", None);
+            return Err(Interrupted::error(Some(state.to_string()), "up"));
+        }
+        let last = error.last();
+        run.session.event(Event::Failed { state, at, error: last.clone() })?;
+        run.tell(state, run.session.state.entry(state).status.word(), Some(last.message));
+        match budget.decide(error.source.category(), attempt, run.config.retry.attempts(state.as_str())) {
+            Retry::Stop => return Err(error),
+            Retry::After(pause) => {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = run.engine.doors.cancel.cancelled() => {
+                        return Err(Interrupted::error(Some(state.to_string()), "up"));
+                    }
+                }
+            }
+        }
+        attempt += 1;
+    }
+}
+
+/// One attempt, journaled before and after.
+async fn attempt_once(run: &mut Run<'_>, state: StateName, attempt: u32) -> Result<(), EngineError> {
+    let at = run.engine.doors.clock.now();
+    let input = states::input(run, state);
+    run.session.event(Event::Started { state, at, input, attempt })?;
+    run.tell(state, "running", None);
+    let doors = run.engine.doors.clone();
+    fault::point(&doors, state, Point::Before).await?;
+    let ran = tokio::select! {
+        ran = states::run(run, state) => ran?,
+        () = doors.cancel.cancelled() => return Err(Interrupted::error(Some(state.to_string()), "up")),
+    };
+    fault::point(&doors, state, Point::AfterEffect).await?;
+    let at = doors.clock.now();
+    match ran {
+        Ran::Done(evidence) => {
+            run.session.event(Event::Finished { state, at, evidence })?;
+            run.tell(state, "done", None);
+        }
+        Ran::Skipped(reason) => {
+            run.session.event(Event::Skipped { state, at, reason: reason.clone() })?;
+            run.tell(state, "skipped", Some(reason));
+        }
+    }
+    Ok(())
+}

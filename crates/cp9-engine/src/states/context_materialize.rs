@@ -1,0 +1,86 @@
+//! `context_materialize`: the rendered inputs of every service, and its secret file.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use cp9_model::ServiceName;
+use cp9_model::config::envfile;
+use cp9_model::lifecycle::{Event, ItemStatus, StateName};
+use cp9_render::Rendered;
+use cp9_render::process::{Session, translate};
+
+use crate::error::{EngineError, invalid};
+use crate::run::{Ran, Run};
+
+/// Secret values by service: the env file's, overlaid by the inline ones.
+fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>, EngineError> {
+    let mut all = BTreeMap::new();
+    for (service, inputs) in &run.config.secrets {
+        let mut values: Vec<(String, String)> = Vec::new();
+        if let Some(file) = inputs.env_file.as_ref().map(Utf8PathBuf::from) {
+            if run.engine.doors.exists(&file) {
+                let bytes = run.engine.doors.read(&file)?;
+                values = envfile::parse(file.as_str(), &bytes).map_err(|problems| invalid(&file, problems))?;
+            }
+        }
+        for (key, value) in run.secret_values.get(service).into_iter().flatten() {
+            values.retain(|(other, _)| other != key);
+            values.push((key.clone(), value.clone()));
+        }
+        for (_, value) in &values {
+            run.engine.doors.redactor.add(&cp9_tools::Secret::new(value.clone()));
+        }
+        all.insert(service.clone(), values);
+    }
+    Ok(all)
+}
+
+fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
+    let file = Utf8PathBuf::from(&run.config.file);
+    let made = &run.made;
+    let secrets = secrets(run)?;
+    let session = Session {
+        config: &run.config,
+        graph: made.graph()?,
+        inputs: made.inputs()?,
+        host: made.host()?,
+        scope: made.scope()?.scope(),
+        secrets: &secrets,
+        folder: &run.session.folder.root,
+    };
+    translate(&session).map_err(|problems| invalid(&file, problems))
+}
+
+fn secret_tree(rendered: &Rendered) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
+    let files = rendered.secret_files.iter();
+    files.map(|(service, text)| (format!("{service}.env").into(), text.clone().into_bytes())).collect()
+}
+
+pub(crate) fn input(run: &Run<'_>) -> String {
+    super::digest(&(&run.config.services, &run.config.secrets, &run.made.host, &run.made.owner))
+}
+
+pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
+    let rendered = render(run)?;
+    let folder = &run.session.folder;
+    let doors = &run.engine.doors;
+    let holds = doors.tree_equals(&folder.inputs(), &rendered.inputs)?
+        && doors.tree_equals(&folder.secrets(), &secret_tree(&rendered))?;
+    run.made.rendered = Some(rendered);
+    Ok(holds)
+}
+
+pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
+    let rendered = render(run)?;
+    let folder = run.session.folder.clone();
+    let doors = run.engine.doors.clone();
+    doors.sync_tree(&folder.secrets(), &secret_tree(&rendered), 0o600)?;
+    doors.sync_tree(&folder.inputs(), &rendered.inputs, 0o600)?;
+    for node in &run.made.graph()?.services.clone() {
+        let item = node.name.to_string();
+        let state = StateName::ContextMaterialize;
+        run.session.event(Event::Item { state, item, status: ItemStatus::Done })?;
+    }
+    run.made.rendered = Some(rendered);
+    Ok(Ran::Done(vec!["tilt/inputs".into(), "secrets".into()]))
+}

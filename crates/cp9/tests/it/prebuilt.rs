@@ -1,0 +1,52 @@
+//! The quickstart with services that are built in no time: the real ones, compiled once for all tests of
+//! this binary, and "built" by copying. What a test times or repeats is then cp9, not the compiler.
+
+use std::process::Command;
+use std::sync::LazyLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_testkit::Sandbox;
+
+/// The program under test.
+pub(crate) const CP9: &str = env!("CARGO_BIN_EXE_cp9");
+
+static BUILT: LazyLock<Utf8PathBuf> = LazyLock::new(|| {
+    let dir = Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("prebuilt-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    for service in ["cluster-api", "cluster-worker"] {
+        let main = format!("{}/../../examples/quickstart/services/{service}/src/main.rs", env!("CARGO_MANIFEST_DIR"));
+        let out = dir.join(service);
+        let built = Command::new("rustc")
+            .args(["--edition=2021", "--crate-name", &service.replace('-', "_"), "-o", out.as_str(), &main])
+            .status()
+            .expect("rustc starts");
+        assert!(built.success(), "{service} does not compile");
+    }
+    dir
+});
+
+/// A quickstart under its own name whose builds are copies.
+pub(crate) fn quickstart() -> Sandbox {
+    let sandbox = Sandbox::quickstart(CP9);
+    speed_up(&sandbox);
+    sandbox
+}
+
+/// Turns a sandbox's builds into copies.
+pub(crate) fn speed_up(sandbox: &Sandbox) {
+    let mut text = String::new();
+    let mut service = String::new();
+    for line in sandbox.read("cp9.yaml").lines() {
+        if line.starts_with("    cluster-") {
+            service = line.trim().trim_end_matches(':').to_owned();
+        }
+        if line.trim() == "main: src/main.rs" {
+            let built = BUILT.join(&service);
+            text.push_str(&format!("        command: [cp, \"{built}\", \"${{output}}\"]\n"));
+        } else {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    sandbox.write("cp9.yaml", &text);
+}
