@@ -196,4 +196,18 @@ mod tests {
             [Finding::about("rustc", "skipped, though CI must run it")]
         );
     }
+
+    #[test]
+    fn lines_are_shown_and_handed_on_whatever_they_hold() {
+        let (line_tx, line_rx) = channel();
+        let input: &[u8] = b"test a ... ok\n\xff\xfe\ntest result: ok. 1 passed; 0 failed";
+        relay(input, std::io::sink(), line_tx)
+            .join()
+            .expect("a finished reader");
+        let mut tally = Tally::default();
+        let lines: Vec<String> = line_rx.iter().collect();
+        lines.iter().for_each(|line| tally.feed(line));
+        assert_eq!(lines.len(), 3);
+        assert_eq!(tally.closing(), "1 passed, 0 failed, 0 skipped");
+    }
 }
