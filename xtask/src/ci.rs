@@ -206,7 +206,9 @@ mod tests {
             .expect("a finished reader");
         let mut tally = Tally::default();
         let lines: Vec<String> = line_rx.iter().collect();
-        lines.iter().for_each(|line| tally.feed(line));
+        for line in &lines {
+            tally.feed(line);
+        }
         assert_eq!(lines.len(), 3);
         assert_eq!(tally.closing(), "1 passed, 0 failed, 0 skipped");
     }

@@ -21,6 +21,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
 fn is_product(path: &str) -> bool {
     path.rsplit('.').next() == Some("rs")
         && !path.ends_with("/tests.rs")
+        && !path.ends_with("_tests.rs")
         && !path.split('/').any(|part| part == "tests")
 }
 
@@ -55,6 +56,7 @@ mod tests {
         let long = "x\n".repeat(LIMIT + 1);
         for path in [
             "crates/a/src/b/tests.rs",
+            "crates/a/src/b_tests.rs",
             "crates/a/tests/it/up.rs",
             "docs/a.md",
         ] {
