@@ -3,6 +3,8 @@
 mod build;
 mod cargo;
 mod roots;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

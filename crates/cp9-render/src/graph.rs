@@ -227,7 +227,7 @@ mod tests {
             ("d", &[]),
         ]))
         .expect_err("a circle");
-        let config = crate::process::tests::config(serde_json::json!({}));
+        let config = crate::process::tests::config(&serde_json::json!({}));
         let found = cycle(&config, &left);
         assert_eq!(
             found.message,
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_service_that_needs_itself_is_a_circle() {
         let left = order(graph(&[("a", &["a"])])).expect_err("a circle");
-        let config = crate::process::tests::config(serde_json::json!({}));
+        let config = crate::process::tests::config(&serde_json::json!({}));
         assert_eq!(
             cycle(&config, &left).message,
             "services need each other in a circle: `a` → `a`"

@@ -92,3 +92,31 @@ pub fn place_in(diagnostics: &mut [Diagnostic], file: &str, text: &str) {
 pub(crate) fn token(text: &str) -> String {
     text.replace('~', "~0").replace('/', "~1")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_of_the_session_file_get_their_place() {
+        let config = crate::process::tests::config(&serde_json::json!({}));
+        let pointer = "/services/live/api/app/name";
+        let mut found = vec![session(&config, GRAPH, pointer, "wrong", "mend it")];
+        let text = "name: demo\nservices:\n  live:\n    api:\n      app: {registry: r.yaml}\n";
+        place_in(&mut found, "/w/other.yaml", text);
+        assert_eq!((found[0].line, found[0].snippet.as_str()), (1, ""));
+        place_in(&mut found, "/w/cp9.yaml", text);
+        assert_eq!((found[0].line, found[0].column), (5, 7));
+        assert!(
+            found[0].snippet.contains("app: {registry: r.yaml}"),
+            "{}",
+            found[0].snippet
+        );
+        assert_eq!(found[0].code, "CP9-C310");
+    }
+
+    #[test]
+    fn codes_are_in_order() {
+        assert!(CODES.windows(2).all(|pair| pair[0].id < pair[1].id));
+    }
+}

@@ -4,7 +4,7 @@
 use cp9_model::Diagnostic;
 use serde_json::Value;
 
-use super::workload::{POD, TEMPLATE, Workload, is_hook, is_workload};
+use super::workload::{POD, Workload, is_hook, is_workload};
 use crate::argo::ServiceInput;
 use crate::manifest::Manifest;
 use crate::problem;
@@ -195,7 +195,7 @@ fn not_applied(input: &ServiceInput, workload: &Workload<'_>) -> Vec<String> {
         pod_fields
             .iter()
             .filter(|field| !pod[field].is_null())
-            .map(|field| format!("{}/{field}", &TEMPLATE[1..])),
+            .map(|field| format!("{}/{field}", &POD[1..])),
     );
     let fields = ["resources", "securityContext", "imagePullPolicy"];
     let container = |field: &&&str| !workload.container[**field].is_null();

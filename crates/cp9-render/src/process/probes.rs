@@ -2,6 +2,7 @@
 
 use cp9_model::Diagnostic;
 use cp9_model::devplan::{Check, Probe};
+use cp9_model::graph::ServiceKind;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -212,8 +213,15 @@ fn exec(
         .into_iter()
         .flatten()
         .filter_map(Value::as_str);
-    let words: Vec<String> = words.map(str::to_owned).collect();
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
     let root = context.plan_root();
+    let own = context.workload.container["command"][0].as_str();
+    let mine = context.node.kind == ServiceKind::Source
+        && own.is_some()
+        && own == words.first().map(String::as_str);
+    if let Some(program) = words.first_mut().filter(|_| mine) {
+        *program = crate::devplan::binary_path(&context.node.name);
+    }
     let argv = rewriter
         .argv(&words, &root)
         .into_iter()

@@ -260,13 +260,21 @@ pub(crate) fn links(context: &Context<'_>, allocated: &BTreeMap<u16, u16>) -> Ve
     ports.sort_by_key(|port| Some(port.number) != first);
     let link = |port: &workload::ContainerPort| {
         let host = allocated.get(&port.number)?;
-        let scheme = match port.name.as_deref().unwrap_or_default() {
-            name if name.starts_with("grpc") => "grpc",
-            name if name.starts_with("https") => "https",
-            name if name.starts_with("tcp") => "tcp",
-            _ => "http",
-        };
+        let scheme = scheme(port.name.as_deref().unwrap_or_default());
         Some(format!("{scheme}://127.0.0.1:{host}"))
     };
     ports.into_iter().filter_map(link).collect()
+}
+
+/// The scheme that a port's name promises; HTTP if it promises nothing.
+fn scheme(name: &str) -> &'static str {
+    let other = [
+        "amqp", "kafka", "memcache", "mongo", "mysql", "nats", "postgres", "redis", "tcp",
+    ];
+    match name {
+        _ if name.starts_with("grpc") => "grpc",
+        _ if name.starts_with("https") => "https",
+        _ if other.iter().any(|word| name.starts_with(word)) => "tcp",
+        _ => "http",
+    }
 }
