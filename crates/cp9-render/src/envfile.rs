@@ -87,4 +87,20 @@ mod tests {
     fn keys_are_variable_names() {
         assert!(is_key("A_1") && !is_key("1A") && !is_key("tls.crt") && !is_key(""));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in "[ -~\té]{0,24}") {
+            if let Ok(line) = line("KEY", &value) {
+                let read = cp9_model::config::envfile::parse("x.env", format!("{line}\n").as_bytes());
+                proptest::prop_assert_eq!(read, Ok(vec![("KEY".to_owned(), value)]));
+            }
+        }
+
+        #[test]
+        fn most_values_can_be_written(value in "[!-~]{0,24}") {
+            let quotes = value.contains('"') && value.contains('\'');
+            proptest::prop_assert!(quotes || line("KEY", &value).is_ok());
+        }
+    }
 }

@@ -20,7 +20,9 @@ spec:
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
 fn session(app: serde_json::Value) -> ResolvedConfig {
-    config(&json!({"live": {"api": {"app": app}}}))
+    let mut services = json!({"live": {"api": {}}});
+    services["live"]["api"]["app"] = app;
+    config(&services)
 }
 
 fn api() -> ResolvedConfig {

@@ -5,6 +5,7 @@ mod parts;
 mod ports;
 mod probes;
 mod volumes;
+mod yaml;
 
 use std::collections::BTreeMap;
 
@@ -50,12 +51,12 @@ impl Case {
     /// Adds a source service with its `run` block and manifests.
     pub(crate) fn source(mut self, name: &str, run: Value, manifests: &str) -> Self {
         let registry = format!("registry/{name}.yaml");
-        let service = json!({
+        let mut service = json!({
             "repo": format!("/w/src/{name}"),
             "build": {"main": "src/main.rs"},
             "app": {"name": name, "registry": registry, "env": "dev"},
-            "run": run,
         });
+        service["run"] = run;
         self.services.insert(name.to_owned(), service);
         let application = json!({
             "apiVersion": "argoproj.io/v1alpha1",

@@ -128,7 +128,8 @@ fn file_name(index: usize, manifest: &Manifest) -> String {
     )
 }
 
-fn yaml(value: &Value) -> Vec<u8> {
+/// A value as YAML that kubectl reads back as it was.
+pub(crate) fn yaml(value: &Value) -> Vec<u8> {
     let text = serde_saphyr::to_string(value);
     text.unwrap_or_else(|_| serde_json::to_string_pretty(value).unwrap_or_default())
         .into_bytes()
