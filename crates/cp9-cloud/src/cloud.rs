@@ -118,8 +118,16 @@ pub trait Cloud {
     fn prove(&self, scope: Scope) -> impl Future<Output = Result<ProvenScope, CloudError>>;
 
     /// Everything that exists for the scope now. "Could not look" is an error, never an empty list.
-    fn scan(&self, scope: &ProvenScope, ledger: &Ledger) -> impl Future<Output = Result<Vec<Found>, CloudError>>;
+    fn scan(
+        &self,
+        scope: &ProvenScope,
+        ledger: &Ledger,
+    ) -> impl Future<Output = Result<Vec<Found>, CloudError>>;
 
     /// Deletes one found thing after looking at it once more; true when it is gone.
-    fn delete(&self, scope: &ProvenScope, found: &Found) -> impl Future<Output = Result<bool, CloudError>>;
+    fn delete(
+        &self,
+        scope: &ProvenScope,
+        found: &Found,
+    ) -> impl Future<Output = Result<bool, CloudError>>;
 }

@@ -36,12 +36,22 @@ impl Explain for NoHome {
 impl Dirs {
     /// Reads the folders from the environment. Relative values are ignored, as XDG says.
     pub(crate) fn of(env: &Environment) -> Result<Self, NoHome> {
-        let absolute = |key: &str| env.get(key).filter(|value| value.starts_with('/')).map(Utf8PathBuf::from);
+        let absolute = |key: &str| {
+            env.get(key)
+                .filter(|value| value.starts_with('/'))
+                .map(Utf8PathBuf::from)
+        };
         let home = || absolute("HOME").ok_or(NoHome);
-        let state = absolute("XDG_STATE_HOME").map_or_else(|| home().map(|home| home.join(".local/state")), Ok)?;
-        let cache = absolute("XDG_CACHE_HOME").map_or_else(|| home().map(|home| home.join(".cache")), Ok)?;
+        let state = absolute("XDG_STATE_HOME")
+            .map_or_else(|| home().map(|home| home.join(".local/state")), Ok)?;
+        let cache = absolute("XDG_CACHE_HOME")
+            .map_or_else(|| home().map(|home| home.join(".cache")), Ok)?;
         let runtime = absolute("XDG_RUNTIME_DIR").unwrap_or_else(|| state.join("cp9/run"));
-        Ok(Self { state: state.join("cp9"), cache: cache.join("cp9"), runtime: runtime.join("cp9") })
+        Ok(Self {
+            state: state.join("cp9"),
+            cache: cache.join("cp9"),
+            runtime: runtime.join("cp9"),
+        })
     }
 
     /// One file per session name of this user.
@@ -56,14 +66,20 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn env(pairs: &[(&str, &str)]) -> Environment {
-        let map: BTreeMap<String, String> =
-            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let map: BTreeMap<String, String> = pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
         Environment::new(map)
     }
 
     #[test]
     fn xdg_wins_over_home_and_relative_values_are_ignored() {
-        let dirs = Dirs::of(&env(&[("HOME", "/h"), ("XDG_STATE_HOME", "rel"), ("XDG_CACHE_HOME", "/c")]));
+        let dirs = Dirs::of(&env(&[
+            ("HOME", "/h"),
+            ("XDG_STATE_HOME", "rel"),
+            ("XDG_CACHE_HOME", "/c"),
+        ]));
         let dirs = dirs.expect("home is set");
         assert_eq!(dirs.state, "/h/.local/state/cp9");
         assert_eq!(dirs.cache, "/c/cp9");

@@ -10,7 +10,9 @@ use crate::states;
 
 /// Brings every state to its end, or stops at the first that fails.
 pub(crate) async fn drive(run: &mut Run<'_>) -> Result<(), EngineError> {
-    let mut budget = Budget { total: run.config.retry.total };
+    let mut budget = Budget {
+        total: run.config.retry.total,
+    };
     let at = run.engine.doors.clock.now();
     run.session.event(Event::Recovered { at })?;
     let order: Vec<StateName> = run.session.state.states.keys().copied().collect();
@@ -43,7 +45,11 @@ async fn keep(run: &mut Run<'_>, state: StateName) -> Result<bool, EngineError> 
     Ok(holds)
 }
 
-async fn bring(run: &mut Run<'_>, state: StateName, budget: &mut Budget) -> Result<(), EngineError> {
+async fn bring(
+    run: &mut Run<'_>,
+    state: StateName,
+    budget: &mut Budget,
+) -> Result<(), EngineError> {
     let mut attempt = 1;
     loop {
         let error = match attempt_once(run, state, attempt).await {
@@ -57,9 +63,21 @@ async fn bring(run: &mut Run<'_>, state: StateName, budget: &mut Budget) -> Resu
             return Err(Interrupted::error(Some(state.to_string()), "up"));
         }
         let last = error.last();
-        run.session.event(Event::Failed { state, at, error: last.clone() })?;
-        run.tell(state, run.session.state.entry(state).status.word(), Some(last.message));
-        match budget.decide(error.source.category(), attempt, run.config.retry.attempts(state.as_str())) {
+        run.session.event(Event::Failed {
+            state,
+            at,
+            error: last.clone(),
+        })?;
+        run.tell(
+            state,
+            run.session.state.entry(state).status.word(),
+            Some(last.message),
+        );
+        match budget.decide(
+            error.source.category(),
+            attempt,
+            run.config.retry.attempts(state.as_str()),
+        ) {
             Retry::Stop => return Err(error),
             Retry::After(pause) => {
                 tokio::select! {
@@ -75,10 +93,19 @@ async fn bring(run: &mut Run<'_>, state: StateName, budget: &mut Budget) -> Resu
 }
 
 /// One attempt, journaled before and after.
-async fn attempt_once(run: &mut Run<'_>, state: StateName, attempt: u32) -> Result<(), EngineError> {
+async fn attempt_once(
+    run: &mut Run<'_>,
+    state: StateName,
+    attempt: u32,
+) -> Result<(), EngineError> {
     let at = run.engine.doors.clock.now();
     let input = states::input(run, state);
-    run.session.event(Event::Started { state, at, input, attempt })?;
+    run.session.event(Event::Started {
+        state,
+        at,
+        input,
+        attempt,
+    })?;
     run.tell(state, "running", None);
     let doors = run.engine.doors.clone();
     fault::point(&doors, state, Point::Before).await?;
@@ -90,11 +117,19 @@ async fn attempt_once(run: &mut Run<'_>, state: StateName, attempt: u32) -> Resu
     let at = doors.clock.now();
     match ran {
         Ran::Done(evidence) => {
-            run.session.event(Event::Finished { state, at, evidence })?;
+            run.session.event(Event::Finished {
+                state,
+                at,
+                evidence,
+            })?;
             run.tell(state, "done", None);
         }
         Ran::Skipped(reason) => {
-            run.session.event(Event::Skipped { state, at, reason: reason.clone() })?;
+            run.session.event(Event::Skipped {
+                state,
+                at,
+                reason: reason.clone(),
+            })?;
             run.tell(state, "skipped", Some(reason));
         }
     }

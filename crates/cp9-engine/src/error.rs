@@ -21,7 +21,11 @@ pub struct Outcome<T> {
 impl<T> Outcome<T> {
     /// An outcome that is only an error.
     pub(crate) fn failed(error: EngineError, target: Target) -> Self {
-        Self { report: None, error: Some(error), target }
+        Self {
+            report: None,
+            error: Some(error),
+            target,
+        }
     }
 }
 
@@ -56,14 +60,22 @@ impl EngineError {
             message.push_str(&error.to_string());
             cause = error.source();
         }
-        LastError { category: self.category().to_owned(), code: self.source.code().to_owned(), message }
+        LastError {
+            category: self.category().to_owned(),
+            code: self.source.code().to_owned(),
+            message,
+        }
     }
 }
 
 impl<E: Explain + Send + Sync + 'static> From<E> for EngineError {
     fn from(error: E) -> Self {
         let exit = error.exit();
-        Self { source: Box::new(error), exit, diagnostics: Vec::new() }
+        Self {
+            source: Box::new(error),
+            exit,
+            diagnostics: Vec::new(),
+        }
     }
 }
 
@@ -78,7 +90,11 @@ pub(crate) struct Invalid {
 }
 
 fn count(errors: usize) -> String {
-    if errors == 1 { "1 problem".into() } else { format!("{errors} problems") }
+    if errors == 1 {
+        "1 problem".into()
+    } else {
+        format!("{errors} problems")
+    }
 }
 
 impl Explain for Invalid {
@@ -95,8 +111,14 @@ impl Explain for Invalid {
 
 /// An error made of diagnostics.
 pub(crate) fn invalid(file: &Utf8Path, diagnostics: Vec<Diagnostic>) -> EngineError {
-    let errors = diagnostics.iter().filter(|problem| problem.severity == Severity::Error).count();
-    let mut error = EngineError::from(Invalid { file: file.to_owned(), errors });
+    let errors = diagnostics
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .count();
+    let mut error = EngineError::from(Invalid {
+        file: file.to_owned(),
+        errors,
+    });
     error.diagnostics = diagnostics;
     error
 }

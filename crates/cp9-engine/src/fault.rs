@@ -17,7 +17,11 @@ pub(crate) enum Point {
 
 /// Does nothing: this build has no fault hooks.
 #[cfg(not(feature = "fault-injection"))]
-pub(crate) async fn point(_doors: &Doors, _state: StateName, _point: Point) -> Result<(), EngineError> {
+pub(crate) async fn point(
+    _doors: &Doors,
+    _state: StateName,
+    _point: Point,
+) -> Result<(), EngineError> {
     Ok(())
 }
 
@@ -49,13 +53,19 @@ mod hooks {
     }
 
     /// Stops here if `CP9_FAULT` says so.
-    pub(crate) async fn point(doors: &Doors, state: StateName, point: Point) -> Result<(), EngineError> {
+    pub(crate) async fn point(
+        doors: &Doors,
+        state: StateName,
+        point: Point,
+    ) -> Result<(), EngineError> {
         let word = match point {
             Point::Before => "before",
             Point::AfterEffect => "after-effect",
         };
         let wanted = doors.env.get("CP9_FAULT").unwrap_or_default();
-        let Some(how) = wanted.strip_prefix(&format!("{state}:{word}:")) else { return Ok(()) };
+        let Some(how) = wanted.strip_prefix(&format!("{state}:{word}:")) else {
+            return Ok(());
+        };
         match how {
             "sigkill" => procs::raise(Signal::Kill),
             "sigint" => {

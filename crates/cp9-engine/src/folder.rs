@@ -14,7 +14,10 @@ pub(crate) struct Folder {
 impl Folder {
     /// The folder of a name below a `.cp9`.
     pub(crate) fn below(dot_cp9: &Utf8Path, name: &str) -> Self {
-        Self { root: dot_cp9.join(name), name: name.to_owned() }
+        Self {
+            root: dot_cp9.join(name),
+            name: name.to_owned(),
+        }
     }
 
     /// The folder of a name beside a session file.
@@ -104,11 +107,16 @@ impl Folder {
 
     /// The small record that stays after a destroy.
     pub(crate) fn destroy_record(&self) -> Utf8PathBuf {
-        self.dot_cp9().join(".destroyed").join(format!("{}.json", self.name))
+        self.dot_cp9()
+            .join(".destroyed")
+            .join(format!("{}.json", self.name))
     }
 }
 
 /// The `.cp9` beside a session file.
 pub(crate) fn dot_cp9(session_file: &Utf8Path) -> Utf8PathBuf {
-    session_file.parent().unwrap_or(Utf8Path::new("/")).join(".cp9")
+    session_file
+        .parent()
+        .unwrap_or(Utf8Path::new("/"))
+        .join(".cp9")
 }

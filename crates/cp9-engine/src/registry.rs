@@ -75,8 +75,13 @@ impl Explain for RegistryError {
     fn remedy(&self) -> Option<String> {
         match self {
             Self::Taken { name, folder } => {
-                let place = folder.parent().and_then(camino::Utf8Path::parent).unwrap_or(folder);
-                Some(format!("choose another `name`, or run `cp9 destroy --session {name}` in `{place}`"))
+                let place = folder
+                    .parent()
+                    .and_then(camino::Utf8Path::parent)
+                    .unwrap_or(folder);
+                Some(format!(
+                    "choose another `name`, or run `cp9 destroy --session {name}` in `{place}`"
+                ))
             }
             Self::File(source) => source.remedy(),
             Self::Lock(source) => source.remedy(),
@@ -93,7 +98,10 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub(crate) fn new(doors: &Doors, dirs: &Dirs) -> Self {
-        Self { doors: doors.clone(), dir: dirs.registry() }
+        Self {
+            doors: doors.clone(),
+            dir: dirs.registry(),
+        }
     }
 
     fn file(&self, name: &str) -> Utf8PathBuf {
@@ -102,7 +110,8 @@ impl Registry {
 
     /// The living entry of a name; a stale one counts as none.
     pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
-        self.read(&self.file(name)).filter(|entry| self.is_alive(entry))
+        self.read(&self.file(name))
+            .filter(|entry| self.is_alive(entry))
     }
 
     fn read(&self, path: &Utf8PathBuf) -> Option<Entry> {
@@ -112,27 +121,47 @@ impl Registry {
 
     /// An entry is stale when its folder is gone or has become another session.
     fn is_alive(&self, entry: &Entry) -> bool {
-        let state = Folder { root: entry.folder.clone(), name: entry.name.clone() }.state();
-        let Ok(bytes) = self.doors.read(&state) else { return false };
+        let state = Folder {
+            root: entry.folder.clone(),
+            name: entry.name.clone(),
+        }
+        .state();
+        let Ok(bytes) = self.doors.read(&state) else {
+            return false;
+        };
         SessionState::parse(state.as_str(), &bytes).is_ok_and(|state| state.id == entry.id)
     }
 
     /// Refuses a name that another folder runs.
     pub(crate) fn check(&self, folder: &Folder) -> Result<(), RegistryError> {
         match self.entry(&folder.name) {
-            Some(entry) if entry.folder != folder.root => {
-                Err(RegistryError::Taken { name: folder.name.clone(), folder: entry.folder })
-            }
+            Some(entry) if entry.folder != folder.root => Err(RegistryError::Taken {
+                name: folder.name.clone(),
+                folder: entry.folder,
+            }),
             _ => Ok(()),
         }
     }
 
     /// Claims the name for a folder, keeping the ports it already has.
-    pub(crate) async fn claim(&self, engine: &Engine, folder: &Folder, id: &str) -> Result<(), RegistryError> {
+    pub(crate) async fn claim(
+        &self,
+        engine: &Engine,
+        folder: &Folder,
+        id: &str,
+    ) -> Result<(), RegistryError> {
         let _lock = self.lock(engine).await?;
         self.check(folder)?;
-        let ports = self.entry(&folder.name).map(|entry| entry.ports).unwrap_or_default();
-        self.write(&Entry { name: folder.name.clone(), folder: folder.root.clone(), id: id.to_owned(), ports })
+        let ports = self
+            .entry(&folder.name)
+            .map(|entry| entry.ports)
+            .unwrap_or_default();
+        self.write(&Entry {
+            name: folder.name.clone(),
+            folder: folder.root.clone(),
+            id: id.to_owned(),
+            ports,
+        })
     }
 
     /// Lets `choose` pick ports, knowing those of all other living sessions, and records them.
@@ -148,11 +177,20 @@ impl Registry {
     {
         let _lock = self.lock(engine).await?;
         let ports = choose(&self.others(&folder.name));
-        self.write(&Entry { name: folder.name.clone(), folder: folder.root.clone(), id: id.to_owned(), ports })
+        self.write(&Entry {
+            name: folder.name.clone(),
+            folder: folder.root.clone(),
+            id: id.to_owned(),
+            ports,
+        })
     }
 
     /// Forgets a session, if the entry is still this folder's.
-    pub(crate) async fn release(&self, engine: &Engine, folder: &Folder) -> Result<(), RegistryError> {
+    pub(crate) async fn release(
+        &self,
+        engine: &Engine,
+        folder: &Folder,
+    ) -> Result<(), RegistryError> {
         let path = self.file(&folder.name);
         if !self.doors.exists(&path) {
             return Ok(());
@@ -176,13 +214,19 @@ impl Registry {
     }
 
     fn write(&self, entry: &Entry) -> Result<(), RegistryError> {
-        let bytes = serde_json::to_vec_pretty(entry).expect("an entry is plain data and always serialises");
+        let bytes =
+            serde_json::to_vec_pretty(entry).expect("an entry is plain data and always serialises");
         let path = self.file(&entry.name);
-        self.doors.write_if_changed(&path, &bytes, 0o600).map(drop).map_err(RegistryError::File)
+        self.doors
+            .write_if_changed(&path, &bytes, 0o600)
+            .map(drop)
+            .map_err(RegistryError::File)
     }
 
     async fn lock(&self, engine: &Engine) -> Result<FileLock, RegistryError> {
-        self.doors.create_private_dir(&self.dir).map_err(RegistryError::File)?;
+        self.doors
+            .create_private_dir(&self.dir)
+            .map_err(RegistryError::File)?;
         let info = LockInfo {
             pid: cp9_tools::procs::own_pid(),
             command: "cp9 registry".into(),

@@ -121,7 +121,13 @@ made! {
 impl Run<'_> {
     /// Who and where.
     pub(crate) fn target(&self) -> Target {
-        target(&self.config, self.made.owner.as_ref().or(self.session.state.owner.as_ref()))
+        target(
+            &self.config,
+            self.made
+                .owner
+                .as_ref()
+                .or(self.session.state.owner.as_ref()),
+        )
     }
 
     /// Tells the person where a state stands.
@@ -131,7 +137,11 @@ impl Run<'_> {
         (self.progress)(Progress::State(StateReport {
             name: state.to_string(),
             status: status.to_owned(),
-            seconds: if status == "running" || status == "kept" { None } else { seconds },
+            seconds: if status == "running" || status == "kept" {
+                None
+            } else {
+                seconds
+            },
             message,
         }));
     }
@@ -140,7 +150,9 @@ impl Run<'_> {
 /// Who and where a session acts.
 pub(crate) fn target(config: &ResolvedConfig, owner: Option<&Owner>) -> Target {
     let word = |value: serde_json::Result<serde_json::Value>| {
-        value.ok().and_then(|value| value.as_str().map(str::to_owned))
+        value
+            .ok()
+            .and_then(|value| value.as_str().map(str::to_owned))
     };
     Target {
         owner: owner.map(ToString::to_string),

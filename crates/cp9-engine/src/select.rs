@@ -75,20 +75,31 @@ impl Explain for SelectError {
     fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::NoFile { .. } => "give the path of a session file with `--config PATH`".into(),
-            Self::NoConfig { .. } => format!("copy an example to `{FILE}`, or give `--config PATH`"),
+            Self::NoConfig { .. } => {
+                format!("copy an example to `{FILE}`, or give `--config PATH`")
+            }
             Self::None { .. } => "begin one with `cp9 up`, or give `--config PATH`".into(),
             Self::Several { .. } => "choose one with `--session NAME`".into(),
-            Self::Unknown { .. } => "give `--config PATH`, or go to the folder that holds its `.cp9`".into(),
+            Self::Unknown { .. } => {
+                "give `--config PATH`, or go to the folder that holds its `.cp9`".into()
+            }
             Self::NotUp { path } => format!("begin one with `cp9 up --config {path}`"),
         })
     }
 }
 
 /// The session file that `up` reads.
-pub(crate) fn session_file(engine: &Engine, select: &Select) -> Result<Utf8PathBuf, crate::EngineError> {
+pub(crate) fn session_file(
+    engine: &Engine,
+    select: &Select,
+) -> Result<Utf8PathBuf, crate::EngineError> {
     if let Some(path) = &select.config {
         let path = absolute(&engine.cwd, path);
-        return if engine.doors.exists(&path) { Ok(path) } else { Err(SelectError::NoFile { path }.into()) };
+        return if engine.doors.exists(&path) {
+            Ok(path)
+        } else {
+            Err(SelectError::NoFile { path }.into())
+        };
     }
     if select.session.is_some() {
         let folder = folder(engine, select)?;
@@ -126,10 +137,19 @@ pub(crate) fn folder(engine: &Engine, select: &Select) -> Result<Folder, crate::
         match names.as_slice() {
             [] => {}
             [name] => return Ok(Folder::below(&dir.join(".cp9"), name)),
-            _ => return Err(SelectError::Several { dir: dir.join(".cp9"), names: names.join(", ") }.into()),
+            _ => {
+                return Err(SelectError::Several {
+                    dir: dir.join(".cp9"),
+                    names: names.join(", "),
+                }
+                .into());
+            }
         }
     }
-    Err(SelectError::None { from: engine.cwd.clone() }.into())
+    Err(SelectError::None {
+        from: engine.cwd.clone(),
+    }
+    .into())
 }
 
 fn valid(name: &str) -> Result<String, crate::EngineError> {
@@ -145,22 +165,43 @@ fn named(engine: &Engine, above: &[Utf8PathBuf], name: &str) -> Result<Folder, c
         }
         known.extend(names(&engine.doors, &dir.join(".cp9")));
     }
-    let known = if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) };
-    Err(SelectError::Unknown { name: name.to_owned(), from: engine.cwd.clone(), known }.into())
+    let known = if known.is_empty() {
+        String::new()
+    } else {
+        format!(", only {}", known.join(", "))
+    };
+    Err(SelectError::Unknown {
+        name: name.to_owned(),
+        from: engine.cwd.clone(),
+        known,
+    }
+    .into())
 }
 
 /// The session that came from a file: by what the folders recorded, so that a file that no longer parses
 /// can still be destroyed; else by the name it has now.
 fn of_file(doors: &Doors, file: &Utf8Path) -> Result<Folder, crate::EngineError> {
     let dir = dot_cp9(file);
-    let recorded: Vec<String> = from_file(doors, file).into_iter().map(|folder| folder.name).collect();
+    let recorded: Vec<String> = from_file(doors, file)
+        .into_iter()
+        .map(|folder| folder.name)
+        .collect();
     match recorded.as_slice() {
         [name] => return Ok(Folder::below(&dir, name)),
         [] => {}
-        _ => return Err(SelectError::Several { dir, names: recorded.join(", ") }.into()),
+        _ => {
+            return Err(SelectError::Several {
+                dir,
+                names: recorded.join(", "),
+            }
+            .into());
+        }
     }
     if !doors.exists(file) {
-        return Err(SelectError::NoFile { path: file.to_owned() }.into());
+        return Err(SelectError::NoFile {
+            path: file.to_owned(),
+        }
+        .into());
     }
     let bytes = doors.read(file)?;
     let loaded = cp9_model::config::load(file, &bytes)
@@ -169,7 +210,10 @@ fn of_file(doors: &Doors, file: &Utf8Path) -> Result<Folder, crate::EngineError>
     if doors.exists(&folder.root) || doors.exists(&folder.destroy_record()) {
         return Ok(folder);
     }
-    Err(SelectError::NotUp { path: file.to_owned() }.into())
+    Err(SelectError::NotUp {
+        path: file.to_owned(),
+    }
+    .into())
 }
 
 /// The sessions beside a file that recorded it as theirs.

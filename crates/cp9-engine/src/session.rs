@@ -53,6 +53,16 @@ pub(crate) enum SessionError {
         /// The lock file.
         path: Utf8PathBuf,
     },
+    /// The folder was copied while its session lives elsewhere.
+    #[error("folder `{folder}` is a copy of session `{session}` in `{origin}`")]
+    Copied {
+        /// The session.
+        session: String,
+        /// The copy.
+        folder: Utf8PathBuf,
+        /// The session's own folder.
+        origin: Utf8PathBuf,
+    },
     /// The lock file cannot be opened or locked.
     #[error("cannot lock session `{session}`")]
     Lock {
@@ -71,6 +81,7 @@ impl Explain for SessionError {
             Self::File { source, .. } => source.category(),
             Self::Event { source, .. } => source.category(),
             Self::Locked { .. } => Category::Transient,
+            Self::Copied { .. } => Category::Config,
             Self::Lock { source, .. } => source.category(),
         }
     }
@@ -81,6 +92,7 @@ impl Explain for SessionError {
             Self::File { source, .. } => source.code(),
             Self::Event { source, .. } => source.code(),
             Self::Locked { .. } => "session-locked",
+            Self::Copied { .. } => "session-copied",
             Self::Lock { source, .. } => source.code(),
         }
     }
@@ -100,6 +112,7 @@ impl Explain for SessionError {
             Self::Locked { pid: Some(pid), .. } => Some(format!(
                 "wait for process {pid}, or stop it with `kill -INT {pid}`; the lock ends with its process"
             )),
+            Self::Copied { folder, .. } => Some(format!("remove the copy: `rm -r {folder}`")),
             Self::Locked { path, .. } => Some(format!("see who holds it: `fuser {path}`")),
             Self::Lock { source, .. } => source.remedy(),
         }
@@ -113,9 +126,35 @@ pub(crate) fn load(doors: &Doors, folder: &Folder) -> Result<Option<SessionState
         return Ok(None);
     }
     let session = folder.name.clone();
-    let bytes = doors.read(&path).map_err(|source| SessionError::File { session: session.clone(), source })?;
+    let bytes = doors.read(&path).map_err(|source| SessionError::File {
+        session: session.clone(),
+        source,
+    })?;
     let state = SessionState::parse(path.as_str(), &bytes);
-    state.map(Some).map_err(|source| SessionError::Journal { session, source })
+    state
+        .map(Some)
+        .map_err(|source| SessionError::Journal { session, source })
+}
+
+/// Refuses a folder that was copied together with its project: its id is that of the session it was copied
+/// from, whose processes are not this folder's to end. A folder that was moved is its session's own.
+pub(crate) fn refuse_copy(
+    doors: &Doors,
+    folder: &Folder,
+    state: &SessionState,
+) -> Result<(), SessionError> {
+    let origin = Folder::beside(state.file.as_str().into(), &folder.name);
+    if origin.root == folder.root {
+        return Ok(());
+    }
+    match load(doors, &origin) {
+        Ok(Some(other)) if other.id == state.id => Err(SessionError::Copied {
+            session: folder.name.clone(),
+            folder: folder.root.clone(),
+            origin: origin.root,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// A session that this process holds; the only thing that can write its journal.
@@ -128,7 +167,11 @@ pub(crate) struct LockedSession {
 }
 
 /// Takes the lock of a folder that exists.
-pub(crate) fn lock(engine: &Engine, folder: &Folder, command: &str) -> Result<FileLock, SessionError> {
+pub(crate) fn lock(
+    engine: &Engine,
+    folder: &Folder,
+    command: &str,
+) -> Result<FileLock, SessionError> {
     let info = LockInfo {
         pid: cp9_tools::procs::own_pid(),
         command: format!("cp9 {command}"),
@@ -140,26 +183,41 @@ pub(crate) fn lock(engine: &Engine, folder: &Folder, command: &str) -> Result<Fi
             session: folder.name.clone(),
             holder: info.as_ref().map_or_else(
                 || "another process".to_owned(),
-                |info| format!("process {} (`{}`, since {})", info.pid, info.command, info.started),
+                |info| {
+                    format!(
+                        "process {} (`{}`, since {})",
+                        info.pid, info.command, info.started
+                    )
+                },
             ),
             pid: info.map(|info| info.pid),
             path,
         },
-        source => SessionError::Lock { session: folder.name.clone(), source },
+        source => SessionError::Lock {
+            session: folder.name.clone(),
+            source,
+        },
     })
 }
 
 impl LockedSession {
     /// Joins a held lock with the journal it guards.
     pub(crate) fn new(doors: Doors, folder: Folder, lock: FileLock, state: SessionState) -> Self {
-        Self { folder, state, doors, lock }
+        Self {
+            folder,
+            state,
+            doors,
+            lock,
+        }
     }
 
     /// Takes an event into the journal and writes it, unless it changes nothing.
     pub(crate) fn event(&mut self, event: Event) -> Result<(), SessionError> {
         let session = self.folder.name.clone();
-        let next = apply(self.state.clone(), event)
-            .map_err(|source| SessionError::Event { session: session.clone(), source })?;
+        let next = apply(self.state.clone(), event).map_err(|source| SessionError::Event {
+            session: session.clone(),
+            source,
+        })?;
         if next != self.state {
             self.state = next;
             self.save()?;
@@ -171,7 +229,10 @@ impl LockedSession {
     pub(crate) fn save(&self) -> Result<(), SessionError> {
         self.doors
             .write_atomic(&self.folder.state(), &self.state.to_bytes(), 0o600)
-            .map_err(|source| SessionError::File { session: self.folder.name.clone(), source })
+            .map_err(|source| SessionError::File {
+                session: self.folder.name.clone(),
+                source,
+            })
     }
 
     /// Gives the lock up.

@@ -6,34 +6,57 @@ use cp9_model::graph::ServiceGraph;
 use cp9_model::host::HostFacts;
 use cp9_model::report::ServiceReport;
 
-/// True when nothing more is to be waited for: every resource was ready or failed once, or waits for one
-/// that failed.
+/// True when nothing more is to be waited for: every resource was ready or failed once and is at rest, or
+/// waits for one that failed.
 pub(crate) fn settled(plan: &DevPlan, status: &ControllerStatus) -> bool {
-    plan.resources.iter().all(|resource| has_verdict(plan, status, &resource.name, plan.resources.len()))
+    let at_rest = !status.resources.iter().any(at_work);
+    at_rest
+        && plan
+            .resources
+            .iter()
+            .all(|resource| has_verdict(plan, status, &resource.name, plan.resources.len()))
+}
+
+/// A build, or a start that is no repetition of one that crashed: its verdict is about to change.
+fn at_work(resource: &ResourceStatus) -> bool {
+    match resource.phase {
+        Phase::Building | Phase::Stopping => true,
+        Phase::Starting => resource.restarts == 0,
+        _ => false,
+    }
 }
 
 /// The first resource whose verdict is bad.
 pub(crate) fn first_failed(status: &ControllerStatus) -> Option<&ResourceStatus> {
-    status.resources.iter().find(|resource| resource.verdict && !resource.ready)
+    status
+        .resources
+        .iter()
+        .find(|resource| resource.verdict && !resource.ready)
 }
 
 fn find<'a>(status: &'a ControllerStatus, name: &str) -> Option<&'a ResourceStatus> {
-    status.resources.iter().find(|resource| resource.name == name)
+    status
+        .resources
+        .iter()
+        .find(|resource| resource.name == name)
 }
 
 /// `depth` bounds the walk, so that a cyclic plan cannot loop.
 fn has_verdict(plan: &DevPlan, status: &ControllerStatus, name: &str, depth: usize) -> bool {
-    let Some(resource) = find(status, name) else { return false };
+    let Some(resource) = find(status, name) else {
+        return false;
+    };
     if resource.verdict {
         return true;
     }
     let blocked = resource.phase == Phase::Waiting && depth > 0;
-    blocked && plan.resource(name).is_some_and(|planned| {
-        planned.deps.iter().any(|dep| {
-            let bad = find(status, dep).is_some_and(|dep| !dep.ready);
-            bad && has_verdict(plan, status, dep, depth - 1)
+    blocked
+        && plan.resource(name).is_some_and(|planned| {
+            planned.deps.iter().any(|dep| {
+                let bad = find(status, dep).is_some_and(|dep| !dep.ready);
+                bad && has_verdict(plan, status, dep, depth - 1)
+            })
         })
-    })
 }
 
 /// The services as reports show them.
@@ -70,9 +93,15 @@ pub(crate) fn services(
 }
 
 /// The first link of the service's own resource, else its first port.
-pub(crate) fn endpoint(service: &str, plan: Option<&DevPlan>, host: Option<&HostFacts>) -> Option<String> {
+pub(crate) fn endpoint(
+    service: &str,
+    plan: Option<&DevPlan>,
+    host: Option<&HostFacts>,
+) -> Option<String> {
     let served = plan.and_then(|plan| {
-        plan.resources.iter().find(|resource| resource.service == service && resource.kind == ResourceKind::Serve)
+        plan.resources
+            .iter()
+            .find(|resource| resource.service == service && resource.kind == ResourceKind::Serve)
     });
     if let Some(link) = served.and_then(|resource| resource.links.first()) {
         return Some(link.clone());
@@ -113,8 +142,14 @@ mod tests {
                 serde_json::from_value(value).expect("a valid status")
             })
             .collect();
-        let hello = Hello { id: "i".into(), protocol: 1, plan_digest: "d".into(), pid: 1 };
-        serde_json::from_value(serde_json::json!({"hello": hello, "resources": resources})).expect("a valid status")
+        let hello = Hello {
+            id: "i".into(),
+            protocol: 1,
+            plan_digest: "d".into(),
+            pid: 1,
+        };
+        serde_json::from_value(serde_json::json!({"hello": hello, "resources": resources}))
+            .expect("a valid status")
     }
 
     #[test]
@@ -133,7 +168,19 @@ mod tests {
             ("c", Phase::Waiting, false, false),
         ]);
         assert!(!settled(&plan, &green), "b will start now");
+        let rebuilding = status(&[
+            ("a", Phase::Building, false, true),
+            ("b", Phase::Running, true, true),
+            ("c", Phase::Running, true, true),
+        ]);
+        assert!(
+            !settled(&plan, &rebuilding),
+            "the old verdict is about to be replaced"
+        );
         let young = status(&[("a", Phase::Starting, false, false)]);
-        assert!(!settled(&plan, &young), "a resource the controller does not show has no verdict");
+        assert!(
+            !settled(&plan, &young),
+            "a resource the controller does not show has no verdict"
+        );
     }
 }

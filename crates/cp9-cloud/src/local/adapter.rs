@@ -13,6 +13,9 @@ use crate::cloud::{Cloud, CloudError, Found, Ledger, LedgerEntry, ProvenScope};
 /// How long a process gets between the polite signal and the hard one.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long a process may take to show its environment.
+const READ_LIMIT: Duration = Duration::from_secs(2);
+
 /// This machine, for one session folder.
 #[derive(Debug, Clone)]
 pub struct Local {
@@ -26,8 +29,28 @@ impl Local {
         Self { doors, folder }
     }
 
+    /// Looks at a process as a scan would, for as long as it may take to begin: a starting program has no
+    /// environment for a moment, although the system already says that it was started.
+    async fn read_back(&self, pid: u32, scope: &Scope) -> Option<&'static str> {
+        let deadline = self.doors.clock.instant() + READ_LIMIT;
+        loop {
+            let facts = procs::find(pid)?;
+            let because = belongs::because(&facts, scope, &self.folder, &Ledger::default());
+            if because.is_some() || self.doors.clock.instant() > deadline {
+                return because;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     fn living(&self, scope: &Scope, ledger: &Ledger) -> Vec<Found> {
-        belongs::select(&procs::scan(), procs::own_pid(), scope, &self.folder, ledger)
+        belongs::select(
+            &procs::scan(),
+            procs::own_pid(),
+            scope,
+            &self.folder,
+            ledger,
+        )
     }
 }
 
@@ -36,7 +59,7 @@ impl Cloud for Local {
     /// cannot show now it could not clean up later.
     async fn prove(&self, scope: Scope) -> Result<ProvenScope, CloudError> {
         let session = scope.session.to_string();
-        let mut probe = Cmd::new("sleep").arg("30").clear_env();
+        let mut probe = Cmd::new("sleep").arg("30").clear_env().cwd("/");
         for (key, value) in scope.env() {
             probe = probe.env(key, value);
         }
@@ -46,10 +69,12 @@ impl Cloud for Local {
         let mut child = self
             .doors
             .spawn(&probe, "/dev/null".into())
-            .map_err(|source| CloudError::Probe { session: session.clone(), source })?;
+            .map_err(|source| CloudError::Probe {
+                session: session.clone(),
+                source,
+            })?;
         let id = child.id;
-        let seen = procs::find(id.pid)
-            .and_then(|facts| belongs::because(&facts, &scope, &self.folder, &Ledger::default()));
+        let seen = self.read_back(id.pid, &scope).await;
         child.stop(Duration::ZERO).await;
         match seen {
             Some("environment") => Ok(ProvenScope::new(scope)),
@@ -62,14 +87,28 @@ impl Cloud for Local {
     }
 
     async fn delete(&self, scope: &ProvenScope, found: &Found) -> Result<bool, CloudError> {
-        let Ok(pid) = found.id.parse() else { return Ok(false) };
-        let id = procs::ProcessId { pid, start_time: found.start_time };
+        let Ok(pid) = found.id.parse() else {
+            return Ok(false);
+        };
+        let id = procs::ProcessId {
+            pid,
+            start_time: found.start_time,
+        };
         let what = found.name.clone();
         let ledger = match found.because.as_str() {
-            "ledger" => Ledger { entries: vec![LedgerEntry::Process { pid, start_time: found.start_time, what }] },
+            "ledger" => Ledger {
+                entries: vec![LedgerEntry::Process {
+                    pid,
+                    start_time: found.start_time,
+                    what,
+                }],
+            },
             _ => Ledger::default(),
         };
-        let still = self.living(scope.scope(), &ledger).iter().any(|other| other.id == found.id);
+        let still = self
+            .living(scope.scope(), &ledger)
+            .iter()
+            .any(|other| other.id == found.id);
         if !still {
             return Ok(!procs::is_alive(id));
         }

@@ -21,16 +21,26 @@ pub(crate) fn because(
     {
         return Some("environment");
     }
-    let known = ledger.entries.iter().any(|LedgerEntry::Process { pid, start_time, .. }| {
-        *pid == process.id.pid && *start_time == process.id.start_time
-    });
+    let known = ledger.entries.iter().any(
+        |LedgerEntry::Process {
+             pid, start_time, ..
+         }| { *pid == process.id.pid && *start_time == process.id.start_time },
+    );
     if known {
         return Some("ledger");
     }
-    if process.exe.as_ref().is_some_and(|exe| exe.starts_with(folder)) {
+    if process
+        .exe
+        .as_ref()
+        .is_some_and(|exe| exe.starts_with(folder))
+    {
         return Some("executable");
     }
-    process.cwd.as_ref().is_some_and(|cwd| cwd.starts_with(folder)).then_some("working directory")
+    process
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| cwd.starts_with(folder))
+        .then_some("working directory")
 }
 
 /// The scope's living processes, without this one and those it descends from.
@@ -80,7 +90,11 @@ mod tests {
 
     fn scope() -> Scope {
         let session = "demo".parse().expect("valid");
-        Scope { owner: Owner::new("local"), session, id: "abc".into() }
+        Scope {
+            owner: Owner::new("local"),
+            session,
+            id: "abc".into(),
+        }
     }
 
     fn process(pid: u32, parent: u32, env: &[(&str, &str)]) -> ProcessFacts {
@@ -91,7 +105,10 @@ mod tests {
             exe: None,
             cwd: None,
             cmd: Vec::new(),
-            env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            env: env
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect(),
             zombie: false,
         }
     }
@@ -105,27 +122,71 @@ mod tests {
         by_place.cwd = Some("/w/.cp9/demo/run/x".into());
         let mut neighbour = process(5, 1, &[]);
         neighbour.cwd = Some("/w/.cp9/demo-two".into());
-        let other_id = process(6, 1, &[(ENV_SESSION, "demo"), (ENV_OWNER, "local"), (ENV_ID, "xyz")]);
+        let other_id = process(
+            6,
+            1,
+            &[(ENV_SESSION, "demo"), (ENV_OWNER, "local"), (ENV_ID, "xyz")],
+        );
         let reused = process(7, 1, &[]);
-        let all = [process(2, 1, &OURS), process(3, 1, &[]), by_place, neighbour, other_id, reused];
-        let entry = |pid, start_time| LedgerEntry::Process { pid, start_time, what: "svc".into() };
-        let ledger = Ledger { entries: vec![entry(3, 7), entry(7, 1)] };
+        let all = [
+            process(2, 1, &OURS),
+            process(3, 1, &[]),
+            by_place,
+            neighbour,
+            other_id,
+            reused,
+        ];
+        let entry = |pid, start_time| LedgerEntry::Process {
+            pid,
+            start_time,
+            what: "svc".into(),
+        };
+        let ledger = Ledger {
+            entries: vec![entry(3, 7), entry(7, 1)],
+        };
         let found = select(&all, 99, &scope(), folder, &ledger);
-        let pairs: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.because.as_str())).collect();
-        assert_eq!(pairs, [("2", "environment"), ("3", "ledger"), ("4", "working directory")]);
+        let pairs: Vec<_> = found
+            .iter()
+            .map(|f| (f.id.as_str(), f.because.as_str()))
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                ("2", "environment"),
+                ("3", "ledger"),
+                ("4", "working directory")
+            ]
+        );
     }
 
     #[test]
     fn neither_itself_nor_what_it_descends_from_is_selected() {
-        let all = [process(10, 1, &OURS), process(11, 10, &OURS), process(12, 11, &OURS), process(13, 10, &OURS)];
+        let all = [
+            process(10, 1, &OURS),
+            process(11, 10, &OURS),
+            process(12, 11, &OURS),
+            process(13, 10, &OURS),
+        ];
         let found = select(&all, 12, &scope(), Utf8Path::new("/w"), &Ledger::default());
-        assert_eq!(found.iter().map(|f| f.id.as_str()).collect::<Vec<_>>(), ["13"]);
+        assert_eq!(
+            found.iter().map(|f| f.id.as_str()).collect::<Vec<_>>(),
+            ["13"]
+        );
     }
 
     #[test]
     fn zombies_are_not_selected() {
         let mut dead = process(2, 1, &OURS);
         dead.zombie = true;
-        assert!(select(&[dead], 99, &scope(), Utf8Path::new("/w"), &Ledger::default()).is_empty());
+        assert!(
+            select(
+                &[dead],
+                99,
+                &scope(),
+                Utf8Path::new("/w"),
+                &Ledger::default()
+            )
+            .is_empty()
+        );
     }
 }

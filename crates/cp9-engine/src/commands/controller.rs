@@ -30,12 +30,21 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
     let name = folder.file_name().unwrap_or_default().to_owned();
     let folder = Folder { root: folder, name };
     let disk = status::on_disk(engine, &folder)?;
-    let missing = || status::NoSession::Missing { name: folder.name.clone() };
+    let missing = || status::NoSession::Missing {
+        name: folder.name.clone(),
+    };
     let host: HostFacts = disk.host.ok_or_else(missing)?;
     let dirs = Dirs::of(&engine.doors.env)?;
-    engine.doors.recorder.to_file(folder.logs().join("calls.jsonl"));
+    engine
+        .doors
+        .recorder
+        .to_file(folder.logs().join("calls.jsonl"));
     let scope = Scope {
-        owner: disk.state.owner.clone().unwrap_or_else(|| Owner::new(Owner::LOCAL)),
+        owner: disk
+            .state
+            .owner
+            .clone()
+            .unwrap_or_else(|| Owner::new(Owner::LOCAL)),
         session: disk.state.name.clone(),
         id: disk.state.id.clone(),
     };
@@ -44,12 +53,21 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
         socket: host.socket.into(),
         cache: dirs.cache,
     };
-    Ok(embedded::serve(engine.doors.clone(), paths, scope, engine.doors.env.clone(), &disk.state.id).await?)
+    Ok(embedded::serve(
+        engine.doors.clone(),
+        paths,
+        scope,
+        engine.doors.env.clone(),
+        &disk.state.id,
+    )
+    .await?)
 }
 
 /// Stops the session's controller, with its children, whether it answers or not.
 pub(crate) async fn stop(engine: &Engine, folder: &Folder) -> Result<bool, EngineError> {
-    let Some(info) = holder(folder) else { return Ok(false) };
+    let Some(info) = holder(folder) else {
+        return Ok(false);
+    };
     let process = procs::find(info.pid);
     if let Ok(client) = status::client(engine, folder).await {
         let asked = tokio::time::timeout(STOP_LIMIT, ask_to_stop(client)).await;
@@ -85,7 +103,10 @@ async fn wait_for_end(engine: &Engine, folder: &Folder) {
 /// A command that ends processes must not run inside what it ends.
 pub(crate) fn refuse_inside(engine: &Engine, state: &SessionState) -> Result<(), EngineError> {
     if engine.doors.env.get(ENV_ID) == Some(state.id.as_str()) {
-        return Err(CloudError::Inside { session: state.name.to_string() }.into());
+        return Err(CloudError::Inside {
+            session: state.name.to_string(),
+        }
+        .into());
     }
     Ok(())
 }

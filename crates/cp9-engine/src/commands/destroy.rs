@@ -32,7 +32,11 @@ struct Survived {
 }
 
 fn things(count: usize) -> String {
-    if count == 1 { "1 thing".into() } else { format!("{count} things") }
+    if count == 1 {
+        "1 thing".into()
+    } else {
+        format!("{count} things")
+    }
 }
 
 impl Explain for Survived {
@@ -46,7 +50,10 @@ impl Explain for Survived {
         ExitCode::Survivors
     }
     fn remedy(&self) -> Option<String> {
-        Some(format!("run `cp9 destroy --session {}` again", self.session))
+        Some(format!(
+            "run `cp9 destroy --session {}` again",
+            self.session
+        ))
     }
 }
 
@@ -60,12 +67,21 @@ pub async fn destroy(
         Ok(folder) => folder,
         Err(error) => return Outcome::failed(error, Target::default()),
     };
-    let target = status::on_disk(engine, &folder).map(|disk| status::target(&disk)).unwrap_or_default();
+    let target = status::on_disk(engine, &folder)
+        .map(|disk| status::target(&disk))
+        .unwrap_or_default();
     match destroy_folder(engine, &options, folder, progress).await {
         Ok(report) => {
-            let survived = Survived { session: report.session.clone(), count: report.survivors.len() };
+            let survived = Survived {
+                session: report.session.clone(),
+                count: report.survivors.len(),
+            };
             let error = (!report.survivors.is_empty()).then(|| survived.into());
-            Outcome { report: Some(report), error, target }
+            Outcome {
+                report: Some(report),
+                error,
+                target,
+            }
         }
         Err(error) => Outcome::failed(error, target),
     }
@@ -87,6 +103,7 @@ async fn destroy_folder(
         Err(error) => return Err(error.into()),
     };
     if let Some(state) = &state {
+        session::refuse_copy(&engine.doors, &folder, state)?;
         controller::refuse_inside(engine, state)?;
     }
     let lock = session::lock(engine, &folder, "destroy")?;

@@ -37,13 +37,21 @@ pub struct LogsOptions {
 enum NoLogs {
     /// The session is not far enough.
     #[error("session `{session}` is not ready: state `{state}` is {status}")]
-    NotReady { session: String, state: StateName, status: &'static str },
+    NotReady {
+        session: String,
+        state: StateName,
+        status: &'static str,
+    },
     /// There is no such level.
     #[error("no log level `{level}`")]
     NoLevel { level: String },
     /// There is no such service.
     #[error("session `{session}` has no service `{service}`, only {known}")]
-    NoService { session: String, service: String, known: String },
+    NoService {
+        session: String,
+        service: String,
+        known: String,
+    },
 }
 
 impl Explain for NoLogs {
@@ -59,7 +67,9 @@ impl Explain for NoLogs {
     }
     fn remedy(&self) -> Option<String> {
         Some(match self {
-            Self::NotReady { .. } => "run `cp9 up` to its end first; `cp9 status` shows where it is".into(),
+            Self::NotReady { .. } => {
+                "run `cp9 up` to its end first; `cp9 status` shows where it is".into()
+            }
             Self::NoLevel { .. } => "use `debug`, `info`, `warn` or `error`".into(),
             Self::NoService { .. } => "name one of these, or none for all".into(),
         })
@@ -67,7 +77,11 @@ impl Explain for NoLogs {
 }
 
 /// Hands each line to `sink`; the report is the number of lines.
-pub async fn logs(engine: &Engine, options: LogsOptions, sink: &mut dyn FnMut(LogLine)) -> Outcome<usize> {
+pub async fn logs(
+    engine: &Engine,
+    options: LogsOptions,
+    sink: &mut dyn FnMut(LogLine),
+) -> Outcome<usize> {
     let found = select::folder(engine, &options.select)
         .and_then(|folder| status::on_disk(engine, &folder).map(|disk| (folder, disk)));
     let (folder, disk) = match found {
@@ -77,7 +91,11 @@ pub async fn logs(engine: &Engine, options: LogsOptions, sink: &mut dyn FnMut(Lo
     status::touch(engine, &folder);
     let target = status::target(&disk);
     match show(engine, &options, &folder, &disk, sink).await {
-        Ok(count) => Outcome { report: Some(count), error: None, target },
+        Ok(count) => Outcome {
+            report: Some(count),
+            error: None,
+            target,
+        },
         Err(error) => Outcome::failed(error, target),
     }
 }
@@ -92,7 +110,12 @@ async fn show(
     let services = services(options, disk)?;
     let since = options.since.map(|age| engine.doors.clock.now() - age);
     let min_level = options.level.as_deref().map(level).transpose()?;
-    let query = Query { services, since, min_level, all: options.all || since.is_some() };
+    let query = Query {
+        services,
+        since,
+        min_level,
+        all: options.all || since.is_some(),
+    };
     let mut count = 0;
     let mut counting = |line: LogLine| {
         count += 1;
@@ -109,7 +132,9 @@ async fn show(
 }
 
 fn level(word: &str) -> Result<Level, NoLogs> {
-    Level::parse(word).ok_or_else(|| NoLogs::NoLevel { level: word.to_owned() })
+    Level::parse(word).ok_or_else(|| NoLogs::NoLevel {
+        level: word.to_owned(),
+    })
 }
 
 /// The services to show, once the session is far enough. A paused session was ready, so its past may be read.
@@ -117,7 +142,12 @@ fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineE
     let session = disk.state.name.to_string();
     if let Some(state) = disk.state.first_unsettled().filter(|_| !disk.state.paused) {
         let status = disk.state.entry(state).status.word();
-        return Err(NoLogs::NotReady { session, state, status }.into());
+        return Err(NoLogs::NotReady {
+            session,
+            state,
+            status,
+        }
+        .into());
     }
     let graph = disk.graph.iter().flat_map(|graph| &graph.services);
     let known: Vec<String> = graph.map(|node| node.name.to_string()).collect();
@@ -126,7 +156,12 @@ fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineE
         Some(service) if known.contains(service) => Ok(vec![service.clone()]),
         Some(service) => {
             let known = known.join(", ");
-            Err(NoLogs::NoService { session, service: service.clone(), known }.into())
+            Err(NoLogs::NoService {
+                session,
+                service: service.clone(),
+                known,
+            }
+            .into())
         }
     }
 }

@@ -20,15 +20,22 @@ pub async fn pause(engine: &Engine, select: Select) -> Outcome<PauseReport> {
         Ok(folder) => folder,
         Err(error) => return Outcome::failed(error, Target::default()),
     };
-    let target = status::on_disk(engine, &folder).map(|disk| status::target(&disk)).unwrap_or_default();
+    let target = status::on_disk(engine, &folder)
+        .map(|disk| status::target(&disk))
+        .unwrap_or_default();
     match pause_folder(engine, folder).await {
-        Ok(report) => Outcome { report: Some(report), error: None, target },
+        Ok(report) => Outcome {
+            report: Some(report),
+            error: None,
+            target,
+        },
         Err(error) => Outcome::failed(error, target),
     }
 }
 
 async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, EngineError> {
     let disk = status::on_disk(engine, &folder)?;
+    session::refuse_copy(&engine.doors, &folder, &disk.state)?;
     controller::refuse_inside(engine, &disk.state)?;
     let lock = session::lock(engine, &folder, "pause")?;
     let dirs = Dirs::of(&engine.doors.env)?;
@@ -38,12 +45,24 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
     let at = engine.doors.clock.now();
     session.event(Event::Recovered { at })?;
     let id = session.state.id.clone();
-    let host = ProcessHost { engine, dirs: &dirs, folder: &session.folder, id: &id };
-    let living = host.children().into_iter().filter(|(_, id)| procs::is_alive(*id)).count();
+    let host = ProcessHost {
+        engine,
+        dirs: &dirs,
+        folder: &session.folder,
+        id: &id,
+    };
+    let living = host
+        .children()
+        .into_iter()
+        .filter(|(_, id)| procs::is_alive(*id))
+        .count();
     controller::stop(engine, &session.folder).await?;
     host.stop().await?;
     let ports = host.load()?.map(|facts| facts.ports).unwrap_or_default();
-    let mut released: Vec<u16> = ports.values().flat_map(|ports| ports.values().copied()).collect();
+    let mut released: Vec<u16> = ports
+        .values()
+        .flat_map(|ports| ports.values().copied())
+        .collect();
     released.retain(|port| procs::is_port_free(*port));
     released.sort_unstable();
     session.event(Event::Paused)?;

@@ -83,8 +83,9 @@ pub(crate) struct OnDisk {
 
 /// Reads what a session has on disk. Files that do not exist yet, or cannot be read, are none.
 pub(crate) fn on_disk(engine: &Engine, folder: &Folder) -> Result<OnDisk, EngineError> {
-    let state = session::load(&engine.doors, folder)?
-        .ok_or_else(|| NoSession::Missing { name: folder.name.clone() })?;
+    let state = session::load(&engine.doors, folder)?.ok_or_else(|| NoSession::Missing {
+        name: folder.name.clone(),
+    })?;
     Ok(OnDisk {
         state,
         config: config(engine, folder),
@@ -101,7 +102,12 @@ fn json<T: DeserializeOwned>(engine: &Engine, path: &camino::Utf8Path) -> Option
 /// The resolved session file as it was at the last `up`.
 fn config(engine: &Engine, folder: &Folder) -> Option<ResolvedConfig> {
     let text = engine.doors.read_text(&folder.resolved()).ok()?;
-    let documents = yaml::parse_bytes(folder.resolved().as_str(), text.as_bytes(), Options::config()).ok()?;
+    let documents = yaml::parse_bytes(
+        folder.resolved().as_str(),
+        text.as_bytes(),
+        Options::config(),
+    )
+    .ok()?;
     serde_json::from_value(documents.first()?.root.to_json()).ok()
 }
 
@@ -123,7 +129,11 @@ pub async fn status(engine: &Engine, options: StatusOptions) -> Outcome<StatusRe
         Err((later, error)) => (later.map(|later| *later).or(now), Some(*error)),
     };
     let report = report(engine, &folder, &disk, now.as_ref(), controller);
-    Outcome { report: Some(report), error, target }
+    Outcome {
+        report: Some(report),
+        error,
+        target,
+    }
 }
 
 fn find(engine: &Engine, select: &Select) -> Result<(Folder, OnDisk), EngineError> {
@@ -140,7 +150,9 @@ pub(crate) fn target(disk: &OnDisk) -> Target {
         session: Some(disk.state.name.to_string()),
         ..Target::default()
     };
-    disk.config.as_ref().map_or_else(plain, |config| run::target(config, owner))
+    disk.config
+        .as_ref()
+        .map_or_else(plain, |config| run::target(config, owner))
 }
 
 fn report(
@@ -151,13 +163,23 @@ fn report(
     controller: ControllerReport,
 ) -> StatusReport {
     let last_active = engine.doors.modified(&folder.last_active());
-    let ttl = disk.config.as_ref().and_then(|config| config.host.ttl_seconds);
+    let ttl = disk
+        .config
+        .as_ref()
+        .and_then(|config| config.host.ttl_seconds);
     let expires_in = last_active.zip(ttl).map(|(at, ttl)| {
-        i64::try_from(ttl).unwrap_or(i64::MAX).saturating_sub(engine.doors.clock.now().duration_since(at).as_secs())
+        i64::try_from(ttl)
+            .unwrap_or(i64::MAX)
+            .saturating_sub(engine.doors.clock.now().duration_since(at).as_secs())
     });
     StatusReport {
         session: folder.name.clone(),
-        owner: disk.state.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
+        owner: disk
+            .state
+            .owner
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         folder: folder.root.to_string(),
         states: states(&disk.state),
         services: services(engine, folder, disk, now),
@@ -168,8 +190,15 @@ fn report(
 }
 
 /// The services; without a controller their recorded children still show which processes live.
-fn services(engine: &Engine, folder: &Folder, disk: &OnDisk, now: Option<&ControllerStatus>) -> Vec<ServiceReport> {
-    let Some(graph) = &disk.graph else { return Vec::new() };
+fn services(
+    engine: &Engine,
+    folder: &Folder,
+    disk: &OnDisk,
+    now: Option<&ControllerStatus>,
+) -> Vec<ServiceReport> {
+    let Some(graph) = &disk.graph else {
+        return Vec::new();
+    };
     let mut services = settled::services(graph, disk.plan.as_ref(), disk.host.as_ref(), now);
     if now.is_none() {
         for service in &mut services {
@@ -181,7 +210,10 @@ fn services(engine: &Engine, folder: &Folder, disk: &OnDisk, now: Option<&Contro
 
 fn child(engine: &Engine, folder: &Folder, service: &str) -> Option<u32> {
     let record: ChildRecord = json(engine, &folder.join(&format!("run/{service}/child.json")))?;
-    let id = cp9_tools::ProcessId { pid: record.pid, start_time: record.start_time };
+    let id = cp9_tools::ProcessId {
+        pid: record.pid,
+        start_time: record.start_time,
+    };
     cp9_tools::procs::is_alive(id).then_some(record.pid)
 }
 
@@ -192,7 +224,11 @@ pub(crate) async fn ask(
     disk: &OnDisk,
 ) -> (Option<ControllerStatus>, ControllerReport) {
     let now = match client(engine, folder).await {
-        Ok(mut client) => client.status().await.ok().filter(|status| status.hello.id == disk.state.id),
+        Ok(mut client) => client
+            .status()
+            .await
+            .ok()
+            .filter(|status| status.hello.id == disk.state.id),
         Err(_) => None,
     };
     let holder = controller::holder(folder);
@@ -203,25 +239,42 @@ pub(crate) async fn ask(
         (None, None) => ("stopped", None),
     };
     let hint = match state {
-        "dead" => Some("it was killed; `cp9 up` starts it again and takes the services over".to_owned()),
-        "unreachable" => Some(format!("see {}, or `cp9 pause` and `cp9 up`", folder.logs().join("controller.log"))),
+        "dead" => {
+            Some("it was killed; `cp9 up` starts it again and takes the services over".to_owned())
+        }
+        "unreachable" => Some(format!(
+            "see {}, or `cp9 pause` and `cp9 up`",
+            folder.logs().join("controller.log")
+        )),
         "stopped" => Some("`cp9 up` starts it".to_owned()),
         _ => None,
     };
-    (now, ControllerReport { kind: "embedded".into(), state: state.into(), pid, hint })
+    (
+        now,
+        ControllerReport {
+            kind: "embedded".into(),
+            state: state.into(),
+            pid,
+            hint,
+        },
+    )
 }
 
 /// True when the journal says that a controller was started and nobody stopped it.
 fn expected(state: &SessionState) -> bool {
     let entry = state.entry(StateName::TiltReady);
-    let handed_over = entry.evidence.iter().any(|line| line.starts_with("handoff"));
+    let handed_over = entry
+        .evidence
+        .iter()
+        .any(|line| line.starts_with("handoff"));
     !state.paused && entry.status.is_settled() && !handed_over
 }
 
 /// A connection to the session's controller.
 pub(crate) async fn client(engine: &Engine, folder: &Folder) -> Result<Client, EngineError> {
-    let host: HostFacts = json(engine, &folder.host())
-        .ok_or_else(|| NoSession::NoController { name: folder.name.clone() })?;
+    let host: HostFacts = json(engine, &folder.host()).ok_or_else(|| NoSession::NoController {
+        name: folder.name.clone(),
+    })?;
     Ok(Client::connect(host.socket.as_str().into(), &host.id).await?)
 }
 
@@ -237,7 +290,12 @@ async fn wait(
 ) -> Result<Option<ControllerStatus>, Late> {
     let boxed = |error: EngineError| (None, Box::new(error));
     if now.is_none() {
-        return Err(boxed(NoSession::NoController { name: folder.name.clone() }.into()));
+        return Err(boxed(
+            NoSession::NoController {
+                name: folder.name.clone(),
+            }
+            .into(),
+        ));
     }
     let client = client(engine, folder).await.map_err(boxed)?;
     let mut watch = client.watch().await.map_err(|error| boxed(error.into()))?;
@@ -249,13 +307,25 @@ async fn wait(
             () = engine.doors.cancel.cancelled() => return Err(boxed(Interrupted::error(None, "status --wait"))),
         };
         match next {
-            Ok(Ok(Some(status))) if status.resources.iter().all(|resource| resource.ready) => return Ok(Some(status)),
+            Ok(Ok(Some(status))) if status.resources.iter().all(|resource| resource.ready) => {
+                return Ok(Some(status));
+            }
             Ok(Ok(Some(status))) => last = Some(Box::new(status)),
-            Ok(Ok(None)) => return Err(boxed(NoSession::NoController { name: folder.name.clone() }.into())),
+            Ok(Ok(None)) => {
+                return Err(boxed(
+                    NoSession::NoController {
+                        name: folder.name.clone(),
+                    }
+                    .into(),
+                ));
+            }
             Ok(Err(error)) => return Err(boxed(error.into())),
             Err(_) => {
                 let red = red(disk, last.as_deref());
-                let verdict = Verdict::Red { session: folder.name.clone(), names: red };
+                let verdict = Verdict::Red {
+                    session: folder.name.clone(),
+                    names: red,
+                };
                 return Err((last, Box::new(verdict.into())));
             }
         }
@@ -263,9 +333,14 @@ async fn wait(
 }
 
 fn red(disk: &OnDisk, now: Option<&ControllerStatus>) -> String {
-    let Some(graph) = &disk.graph else { return String::new() };
+    let Some(graph) = &disk.graph else {
+        return String::new();
+    };
     let services = settled::services(graph, disk.plan.as_ref(), disk.host.as_ref(), now);
-    let red = services.iter().filter(|service| !service.ready).map(|service| service.name.as_str());
+    let red = services
+        .iter()
+        .filter(|service| !service.ready)
+        .map(|service| service.name.as_str());
     red.collect::<Vec<_>>().join(", ")
 }
 
@@ -275,7 +350,11 @@ pub(crate) fn states(state: &SessionState) -> Vec<StateReport> {
         name: name.to_string(),
         status: entry.status.word().to_owned(),
         seconds: seconds(entry),
-        message: entry.error.as_ref().map(|error| error.message.clone()).or_else(|| entry.reason.clone()),
+        message: entry
+            .error
+            .as_ref()
+            .map(|error| error.message.clone())
+            .or_else(|| entry.reason.clone()),
     });
     reports.collect()
 }

@@ -55,7 +55,10 @@ impl Explain for Renamed {
         "session-renamed"
     }
     fn remedy(&self) -> Option<String> {
-        Some(format!("set `name: {}` again, or run `cp9 destroy --session {}` first", self.was, self.was))
+        Some(format!(
+            "set `name: {}` again, or run `cp9 destroy --session {}` first",
+            self.was, self.was
+        ))
     }
 }
 
@@ -76,7 +79,10 @@ impl Explain for OtherFile {
         "session-of-other-file"
     }
     fn remedy(&self) -> Option<String> {
-        Some(format!("choose another `name`, or run `cp9 destroy --session {}` first", self.name))
+        Some(format!(
+            "choose another `name`, or run `cp9 destroy --session {}` first",
+            self.name
+        ))
     }
 }
 
@@ -90,7 +96,11 @@ struct Checked {
 }
 
 /// Brings a session up.
-pub async fn up(engine: &Engine, options: UpOptions, progress: &mut dyn FnMut(Progress)) -> Outcome<UpReport> {
+pub async fn up(
+    engine: &Engine,
+    options: UpOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Outcome<UpReport> {
     let checked = match check(engine, &options.select, progress) {
         Ok(checked) => checked,
         Err(error) => return Outcome::failed(error, Target::default()),
@@ -103,27 +113,51 @@ pub async fn up(engine: &Engine, options: UpOptions, progress: &mut dyn FnMut(Pr
 }
 
 /// Everything that can be refused without creating a thing.
-fn check(engine: &Engine, select: &Select, progress: &mut dyn FnMut(Progress)) -> Result<Checked, EngineError> {
+fn check(
+    engine: &Engine,
+    select: &Select,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Checked, EngineError> {
     let file = select::session_file(engine, select)?;
     let bytes = engine.doors.read(&file)?;
-    let loaded = cp9_model::config::load(&file, &bytes).map_err(|problems| invalid(&file, problems))?;
+    let loaded =
+        cp9_model::config::load(&file, &bytes).map_err(|problems| invalid(&file, problems))?;
     for warning in &loaded.warnings {
-        progress(Progress::Note { text: format!("{}\n{}", warning.message, warning.snippet) });
+        progress(Progress::Note {
+            text: format!("{}\n{}", warning.message, warning.snippet),
+        });
     }
     let dirs = Dirs::of(&engine.doors.env)?;
     let folder = Folder::beside(&file, loaded.resolved.name.as_str());
     let name = loaded.resolved.name.to_string();
-    if let Some(other) = select::from_file(&engine.doors, &file).into_iter().find(|other| other.name != name) {
-        return Err(Renamed { file, was: other.name, now: name }.into());
+    if let Some(other) = select::from_file(&engine.doors, &file)
+        .into_iter()
+        .find(|other| other.name != name)
+    {
+        return Err(Renamed {
+            file,
+            was: other.name,
+            now: name,
+        }
+        .into());
     }
     Registry::new(&engine.doors, &dirs).check(&folder)?;
     if engine.doors.cancel.is_cancelled() {
         return Err(Interrupted::error(None, "up"));
     }
     for value in loaded.secret_values.values().flat_map(BTreeMap::values) {
-        engine.doors.redactor.add(&cp9_tools::Secret::new(value.clone()));
+        engine
+            .doors
+            .redactor
+            .add(&cp9_tools::Secret::new(value.clone()));
     }
-    Ok(Checked { file, config: loaded.resolved, secret_values: loaded.secret_values, dirs, folder })
+    Ok(Checked {
+        file,
+        config: loaded.resolved,
+        secret_values: loaded.secret_values,
+        dirs,
+        folder,
+    })
 }
 
 /// Makes or enters the folder, takes the lock and reads the journal.
@@ -133,18 +167,36 @@ fn begin<'a>(
     checked: Checked,
     progress: &'a mut dyn FnMut(Progress),
 ) -> Result<Run<'a>, EngineError> {
-    let Checked { file, config, secret_values, dirs, folder } = checked;
+    let Checked {
+        file,
+        config,
+        secret_values,
+        dirs,
+        folder,
+    } = checked;
     let session = enter(engine, &file, &config, folder)?;
     engine.doors.create_private_dir(&session.folder.logs())?;
     engine.doors.remove_tree(&session.folder.destroy())?;
-    engine.doors.recorder.to_file(session.folder.logs().join("calls.jsonl"));
+    engine
+        .doors
+        .recorder
+        .to_file(session.folder.logs().join("calls.jsonl"));
     status::touch(engine, &session.folder);
     let mode = Mode {
         generate_only: options.no_tilt || config.tilt.mode == TiltMode::GenerateOnly,
         fail_fast: options.ci || config.tilt.mode == TiltMode::Ci,
         limit: options.timeout.unwrap_or(LIMIT),
     };
-    Ok(Run { engine, dirs, config, secret_values, mode, session, progress, made: Made::default() })
+    Ok(Run {
+        engine,
+        dirs,
+        config,
+        secret_values,
+        mode,
+        session,
+        progress,
+        made: Made::default(),
+    })
 }
 
 fn enter(
@@ -156,13 +208,29 @@ fn enter(
     engine.doors.create_private_dir(&folder.root)?;
     let lock = session::lock(engine, &folder, "up")?;
     if let Some(state) = session::load(&engine.doors, &folder)? {
+        session::refuse_copy(&engine.doors, &folder, &state)?;
         if state.file != file.as_str() {
-            return Err(OtherFile { name: folder.name, was: state.file, now: file.to_owned() }.into());
+            return Err(OtherFile {
+                name: folder.name,
+                was: state.file,
+                now: file.to_owned(),
+            }
+            .into());
         }
-        return Ok(LockedSession::new(engine.doors.clone(), folder, lock, state));
+        return Ok(LockedSession::new(
+            engine.doors.clone(),
+            folder,
+            lock,
+            state,
+        ));
     }
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let state = SessionState::new(id, config.name.clone(), file.to_string(), engine.doors.clock.now());
+    let state = SessionState::new(
+        id,
+        config.name.clone(),
+        file.to_string(),
+        engine.doors.clock.now(),
+    );
     let session = LockedSession::new(engine.doors.clone(), folder, lock, state);
     session.save()?;
     Ok(session)
@@ -172,29 +240,56 @@ async fn bring_up(mut run: Run<'_>) -> Outcome<UpReport> {
     let driven = drive::drive(&mut run).await;
     let report = report(&run);
     let target = run.target();
-    let error = driven.err().or_else(|| verdict(&run, &report).map(EngineError::from));
+    let error = driven
+        .err()
+        .or_else(|| verdict(&run, &report).map(EngineError::from));
     run.session.unlock();
-    Outcome { report: Some(report), error, target }
+    Outcome {
+        report: Some(report),
+        error,
+        target,
+    }
 }
 
 fn verdict(run: &Run<'_>, report: &UpReport) -> Option<Verdict> {
     if run.mode.generate_only {
         return None;
     }
-    let red: Vec<&str> =
-        report.services.iter().filter(|service| !service.ready).map(|service| service.name.as_str()).collect();
-    (!red.is_empty()).then(|| Verdict::Red { session: report.session.clone(), names: red.join(", ") })
+    let red: Vec<&str> = report
+        .services
+        .iter()
+        .filter(|service| !service.ready)
+        .map(|service| service.name.as_str())
+        .collect();
+    (!red.is_empty()).then(|| Verdict::Red {
+        session: report.session.clone(),
+        names: red.join(", "),
+    })
 }
 
 fn report(run: &Run<'_>) -> UpReport {
     let made = &run.made;
     let services = made.graph.as_ref().map(|graph| {
-        settled::services(graph, made.plan.as_ref(), made.host.as_ref(), made.status.as_ref())
+        settled::services(
+            graph,
+            made.plan.as_ref(),
+            made.host.as_ref(),
+            made.status.as_ref(),
+        )
     });
-    let states = status::states(&run.session.state).into_iter().map(|state| mark_kept(state, run)).collect();
+    let states = status::states(&run.session.state)
+        .into_iter()
+        .map(|state| mark_kept(state, run))
+        .collect();
     UpReport {
         session: run.session.folder.name.clone(),
-        owner: run.session.state.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
+        owner: run
+            .session
+            .state
+            .owner
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         folder: run.session.folder.root.to_string(),
         states,
         services: services.unwrap_or_default(),
@@ -210,12 +305,24 @@ fn mark_kept(mut state: StateReport, run: &Run<'_>) -> StateReport {
 }
 
 /// Follows a ready session until cancelled; detaches, never stops it.
-pub async fn attach(engine: &Engine, select: &Select, progress: &mut dyn FnMut(Progress)) -> Outcome<UpReport> {
+pub async fn attach(
+    engine: &Engine,
+    select: &Select,
+    progress: &mut dyn FnMut(Progress),
+) -> Outcome<UpReport> {
     let followed = follow(engine, select, progress).await;
-    Outcome { report: None, error: followed.err(), target: Target::default() }
+    Outcome {
+        report: None,
+        error: followed.err(),
+        target: Target::default(),
+    }
 }
 
-async fn follow(engine: &Engine, select: &Select, progress: &mut dyn FnMut(Progress)) -> Result<(), EngineError> {
+async fn follow(
+    engine: &Engine,
+    select: &Select,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), EngineError> {
     let folder = select::folder(engine, select)?;
     let client = status::client(engine, &folder).await?;
     let mut watch = client.watch().await?;
@@ -228,7 +335,9 @@ async fn follow(engine: &Engine, select: &Select, progress: &mut dyn FnMut(Progr
         // The session was paused or destroyed by someone else: there is nothing left to follow.
         let Some(next) = next else { return Ok(()) };
         for resource in &next.resources {
-            let known = last.as_ref().is_some_and(|last: &Vec<_>| last.contains(resource));
+            let known = last
+                .as_ref()
+                .is_some_and(|last: &Vec<_>| last.contains(resource));
             if !known {
                 progress(Progress::Resource(Box::new(resource.clone())));
             }

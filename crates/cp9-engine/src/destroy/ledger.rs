@@ -16,22 +16,35 @@ fn file(folder: &Folder) -> Utf8PathBuf {
 }
 
 /// The ledger of an earlier pass, extended by what is known now; written before it is returned.
-pub(super) fn write(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Result<Ledger, EngineError> {
+pub(super) fn write(
+    engine: &Engine,
+    folder: &Folder,
+    host: &ProcessHost<'_>,
+) -> Result<Ledger, EngineError> {
     let path = file(folder);
-    let mut ledger: Ledger =
-        engine.doors.read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let mut ledger: Ledger = engine
+        .doors
+        .read(&path)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
     let children = host.children().into_iter();
     let controller = controller::holder(folder)
         .and_then(|info| procs::find(info.pid))
         .map(|facts| ("controller".to_owned(), facts.id));
     for (what, id) in children.chain(controller) {
-        let entry = LedgerEntry::Process { pid: id.pid, start_time: id.start_time, what };
+        let entry = LedgerEntry::Process {
+            pid: id.pid,
+            start_time: id.start_time,
+            what,
+        };
         if !ledger.entries.contains(&entry) {
             ledger.entries.push(entry);
         }
     }
     engine.doors.create_private_dir(&folder.destroy())?;
-    let bytes = serde_json::to_vec_pretty(&ledger).expect("a ledger is plain data and always serialises");
+    let bytes =
+        serde_json::to_vec_pretty(&ledger).expect("a ledger is plain data and always serialises");
     engine.doors.write_if_changed(&path, &bytes, 0o600)?;
     Ok(ledger)
 }

@@ -24,7 +24,10 @@ struct Record {
 
 /// Where a folder waits for its removal, so that its name is free in one step.
 fn removing(folder: &Folder) -> Utf8PathBuf {
-    folder.dot_cp9().join(".destroyed").join(format!(".{}.removing", folder.name))
+    folder
+        .dot_cp9()
+        .join(".destroyed")
+        .join(format!(".{}.removing", folder.name))
 }
 
 /// Removes what an interrupted destroy left to remove.
@@ -36,7 +39,10 @@ pub(crate) fn sweep(engine: &Engine, folder: &Folder) -> Result<(), EngineError>
 pub(crate) fn already(engine: &Engine, folder: &Folder) -> Result<DestroyReport, EngineError> {
     let path = folder.destroy_record();
     if !engine.doors.exists(&path) {
-        return Err(NoSession::Missing { name: folder.name.clone() }.into());
+        return Err(NoSession::Missing {
+            name: folder.name.clone(),
+        }
+        .into());
     }
     Ok(DestroyReport {
         session: folder.name.clone(),
@@ -64,7 +70,8 @@ pub(super) fn finish(
         destroyed: engine.doors.clock.now(),
         stages: stages.to_vec(),
     };
-    let mut bytes = serde_json::to_vec_pretty(&record).expect("a record is plain data and always serialises");
+    let mut bytes =
+        serde_json::to_vec_pretty(&record).expect("a record is plain data and always serialises");
     bytes.push(b'\n');
     if let Some(dir) = path.parent() {
         engine.doors.create_private_dir(dir)?;

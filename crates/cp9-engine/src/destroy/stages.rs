@@ -48,13 +48,29 @@ impl<'a> Destroy<'a> {
         };
         let dirs = Dirs::of(&engine.doors.env)?;
         if engine.doors.exists(&folder.logs()) {
-            engine.doors.recorder.to_file(folder.logs().join("calls.jsonl"));
+            engine
+                .doors
+                .recorder
+                .to_file(folder.logs().join("calls.jsonl"));
         }
-        Ok(Self { engine, dirs, folder, scope, force, progress, stages: Vec::new() })
+        Ok(Self {
+            engine,
+            dirs,
+            folder,
+            scope,
+            force,
+            progress,
+            stages: Vec::new(),
+        })
     }
 
     fn host(&self) -> ProcessHost<'_> {
-        ProcessHost { engine: self.engine, dirs: &self.dirs, folder: &self.folder, id: &self.scope.id }
+        ProcessHost {
+            engine: self.engine,
+            dirs: &self.dirs,
+            folder: &self.folder,
+            id: &self.scope.id,
+        }
     }
 
     /// Everything, in order.
@@ -91,7 +107,9 @@ impl<'a> Destroy<'a> {
             self.skip("host", "done by an earlier destroy");
             return;
         }
-        let stopped = controller::stop(self.engine, &self.folder).await.map(u32::from);
+        let stopped = controller::stop(self.engine, &self.folder)
+            .await
+            .map(u32::from);
         let controller = self.report("controller", stopped);
         let ended = self.host().stop().await;
         let host = self.report("host", ended);
@@ -117,7 +135,13 @@ impl<'a> Destroy<'a> {
                 Ok(false) | Err(_) => survived += 1,
             }
         }
-        self.push(StageReport { name: "reaper".into(), deleted, survived, error: None, skipped: None });
+        self.push(StageReport {
+            name: "reaper".into(),
+            deleted,
+            survived,
+            error: None,
+            skipped: None,
+        });
     }
 
     /// What is there after all; "could not look" is an error.
@@ -130,25 +154,54 @@ impl<'a> Destroy<'a> {
     ) -> Result<Vec<Survivor>, EngineError> {
         let found = cloud.scan(proven, ledger).await?;
         let processes = found.iter().map(process_survivor);
-        let ports = held.iter().filter(|port| !procs::is_port_free(**port)).map(|port| port_survivor(*port));
+        let ports = held
+            .iter()
+            .filter(|port| !procs::is_port_free(**port))
+            .map(|port| port_survivor(*port));
         let survivors: Vec<Survivor> = processes.chain(ports).collect();
         let survived = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
-        self.push(StageReport { name: "post-scan".into(), deleted: 0, survived, error: None, skipped: None });
+        self.push(StageReport {
+            name: "post-scan".into(),
+            deleted: 0,
+            survived,
+            error: None,
+            skipped: None,
+        });
         Ok(survivors)
     }
 
     /// Takes away what is outside the folder, then the folder.
-    async fn finish(&mut self, facts: Option<&HostFacts>) -> Result<camino::Utf8PathBuf, EngineError> {
+    async fn finish(
+        &mut self,
+        facts: Option<&HostFacts>,
+    ) -> Result<camino::Utf8PathBuf, EngineError> {
         if let Some(facts) = facts {
-            self.engine.doors.remove_file(facts.socket.as_str().into())?;
+            self.engine
+                .doors
+                .remove_file(facts.socket.as_str().into())?;
         }
-        Registry::new(&self.engine.doors, &self.dirs).release(self.engine, &self.folder).await?;
-        self.push(StageReport { name: "folder".into(), deleted: 1, survived: 0, error: None, skipped: None });
-        record::finish(self.engine, &self.folder, &self.scope.id, self.scope.owner.as_str(), &self.stages)
+        Registry::new(&self.engine.doors, &self.dirs)
+            .release(self.engine, &self.folder)
+            .await?;
+        self.push(StageReport {
+            name: "folder".into(),
+            deleted: 1,
+            survived: 0,
+            error: None,
+            skipped: None,
+        });
+        record::finish(
+            self.engine,
+            &self.folder,
+            &self.scope.id,
+            self.scope.owner.as_str(),
+            &self.stages,
+        )
     }
 
     fn remember(&self, survivors: &[Survivor]) -> Result<(), EngineError> {
-        let bytes = serde_json::to_vec_pretty(survivors).expect("survivors are plain data and always serialise");
+        let bytes = serde_json::to_vec_pretty(survivors)
+            .expect("survivors are plain data and always serialise");
         let path = self.folder.destroy().join("survivors.json");
         Ok(self.engine.doors.write_atomic(&path, &bytes, 0o600)?)
     }
@@ -159,13 +212,25 @@ impl<'a> Destroy<'a> {
             Err(error) => (0, Some(error.last().message)),
         };
         let good = error.is_none();
-        self.push(StageReport { name: name.into(), deleted, survived: 0, error, skipped: None });
+        self.push(StageReport {
+            name: name.into(),
+            deleted,
+            survived: 0,
+            error,
+            skipped: None,
+        });
         good
     }
 
     fn skip(&mut self, name: &str, why: &str) {
         let skipped = Some(why.to_owned());
-        self.push(StageReport { name: name.into(), deleted: 0, survived: 0, error: None, skipped });
+        self.push(StageReport {
+            name: name.into(),
+            deleted: 0,
+            survived: 0,
+            error: None,
+            skipped,
+        });
     }
 
     fn push(&mut self, stage: StageReport) {
@@ -177,7 +242,10 @@ impl<'a> Destroy<'a> {
 /// The session's ports that something listens on now: each must be free in the end.
 fn held_ports(facts: Option<&HostFacts>) -> BTreeSet<u16> {
     let ports = facts.iter().flat_map(|facts| facts.ports.values());
-    ports.flat_map(|ports| ports.values().copied()).filter(|port| !procs::is_port_free(*port)).collect()
+    ports
+        .flat_map(|ports| ports.values().copied())
+        .filter(|port| !procs::is_port_free(*port))
+        .collect()
 }
 
 fn process_survivor(found: &Found) -> Survivor {
@@ -186,7 +254,10 @@ fn process_survivor(found: &Found) -> Survivor {
         region: "this machine".into(),
         kind: found.kind.clone(),
         id: found.id.clone(),
-        reason: format!("`{}` is still running, ours by {}", found.name, found.because),
+        reason: format!(
+            "`{}` is still running, ours by {}",
+            found.name, found.because
+        ),
         remedy: Some(format!("end it: `kill -9 {}`", found.id)),
     }
 }

@@ -33,13 +33,21 @@ pub(crate) fn allocate(
     let mut ports = Ports::new();
     let mut taken = others.clone();
     for want in wanted {
-        let old = has.get(&want.service).and_then(|ports| ports.get(&want.container)).copied();
-        let probing = (0..COUNT).map(|step| {
-            FIRST + (preferred(session, want) - FIRST + step) % COUNT
-        });
-        let port = old.into_iter().chain(probing).find(|port| !taken.contains(port) && usable(want, *port))?;
+        let old = has
+            .get(&want.service)
+            .and_then(|ports| ports.get(&want.container))
+            .copied();
+        let probing =
+            (0..COUNT).map(|step| FIRST + (preferred(session, want) - FIRST + step) % COUNT);
+        let port = old
+            .into_iter()
+            .chain(probing)
+            .find(|port| !taken.contains(port) && usable(want, *port))?;
         taken.insert(port);
-        ports.entry(want.service.clone()).or_default().insert(want.container, port);
+        ports
+            .entry(want.service.clone())
+            .or_default()
+            .insert(want.container, port);
     }
     Some(ports)
 }
@@ -49,7 +57,10 @@ mod tests {
     use super::*;
 
     fn want(service: &str, container: u16) -> PortWanted {
-        PortWanted { service: service.into(), container }
+        PortWanted {
+            service: service.into(),
+            container,
+        }
     }
 
     #[test]
@@ -59,7 +70,10 @@ mod tests {
         let one = allocate("s", &wanted, &Ports::new(), &BTreeSet::new(), &free).expect("room");
         let two = allocate("s", &wanted, &Ports::new(), &BTreeSet::new(), &free).expect("room");
         assert_eq!(one, two);
-        let all: BTreeSet<u16> = one.values().flat_map(|ports| ports.values().copied()).collect();
+        let all: BTreeSet<u16> = one
+            .values()
+            .flat_map(|ports| ports.values().copied())
+            .collect();
         assert_eq!(all.len(), 3);
         assert!(all.iter().all(|port| (FIRST..FIRST + COUNT).contains(port)));
         let other = allocate("t", &wanted, &Ports::new(), &BTreeSet::new(), &free).expect("room");
@@ -70,11 +84,16 @@ mod tests {
     fn taken_ports_are_passed_over_and_kept_ones_stay() {
         let wanted = [want("a", 80)];
         let free = |_: &PortWanted, _: u16| true;
-        let first = allocate("s", &wanted, &Ports::new(), &BTreeSet::new(), &free).expect("room")["a"][&80];
-        let next = allocate("s", &wanted, &Ports::new(), &BTreeSet::from([first]), &free).expect("room");
+        let first =
+            allocate("s", &wanted, &Ports::new(), &BTreeSet::new(), &free).expect("room")["a"][&80];
+        let next =
+            allocate("s", &wanted, &Ports::new(), &BTreeSet::from([first]), &free).expect("room");
         assert_ne!(next["a"][&80], first);
         let kept = allocate("s", &wanted, &next, &BTreeSet::new(), &free).expect("room");
-        assert_eq!(kept, next, "a port once allocated is kept although the preferred one is free again");
+        assert_eq!(
+            kept, next,
+            "a port once allocated is kept although the preferred one is free again"
+        );
         let none = |_: &PortWanted, _: u16| false;
         assert!(allocate("s", &wanted, &Ports::new(), &BTreeSet::new(), &none).is_none());
     }

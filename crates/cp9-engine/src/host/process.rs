@@ -77,12 +77,19 @@ impl ProcessHost<'_> {
 
     /// The children that the controller recorded, by service.
     pub(crate) fn children(&self) -> Vec<(String, ProcessId)> {
-        let services = self.engine.doors.list(&self.folder.join("run")).unwrap_or_default();
+        let services = self
+            .engine
+            .doors
+            .list(&self.folder.join("run"))
+            .unwrap_or_default();
         services
             .iter()
             .filter_map(|dir| {
                 let record = self.child(dir)?;
-                let id = ProcessId { pid: record.pid, start_time: record.start_time };
+                let id = ProcessId {
+                    pid: record.pid,
+                    start_time: record.start_time,
+                };
                 Some((dir.file_name()?.to_owned(), id))
             })
             .collect()
@@ -100,14 +107,21 @@ impl ProcessHost<'_> {
 
     fn living(&self) -> BTreeSet<String> {
         let children = self.children().into_iter();
-        children.filter(|(_, id)| procs::is_alive(*id)).map(|(service, _)| service).collect()
+        children
+            .filter(|(_, id)| procs::is_alive(*id))
+            .map(|(service, _)| service)
+            .collect()
     }
 
     fn write(&self, facts: &HostFacts) -> Result<(), FileError> {
-        let mut bytes = serde_json::to_vec_pretty(facts).expect("facts are plain data and always serialise");
+        let mut bytes =
+            serde_json::to_vec_pretty(facts).expect("facts are plain data and always serialise");
         bytes.push(b'\n');
         let path = self.folder.host();
-        self.engine.doors.write_if_changed(&path, &bytes, 0o600).map(drop)
+        self.engine
+            .doors
+            .write_if_changed(&path, &bytes, 0o600)
+            .map(drop)
     }
 }
 
@@ -128,13 +142,26 @@ impl Host for ProcessHost<'_> {
         let choose = |others: &BTreeSet<u16>| {
             // What the session already has may be held by its own child; anything new must be free.
             let usable = |want: &PortWanted, port: u16| {
-                let own = has.get(&want.service).and_then(|ports| ports.get(&want.container)) == Some(&port);
-                if own { self.usable(&living, &want.service, port) } else { procs::is_port_free(port) }
+                let own = has
+                    .get(&want.service)
+                    .and_then(|ports| ports.get(&want.container))
+                    == Some(&port);
+                if own {
+                    self.usable(&living, &want.service, port)
+                } else {
+                    procs::is_port_free(port)
+                }
             };
             chosen = ports::allocate(&self.folder.name, wanted, &has, others, &usable);
-            chosen.iter().flat_map(|ports| ports.values()).flat_map(|ports| ports.values().copied()).collect()
+            chosen
+                .iter()
+                .flat_map(|ports| ports.values())
+                .flat_map(|ports| ports.values().copied())
+                .collect()
         };
-        registry.reserve(self.engine, self.folder, self.id, choose).await?;
+        registry
+            .reserve(self.engine, self.folder, self.id, choose)
+            .await?;
         let facts = HostFacts {
             api_version: "cp9.host/v1".into(),
             mode: "process".into(),
@@ -157,10 +184,16 @@ impl Host for ProcessHost<'_> {
 
     fn holds(&self, facts: &HostFacts, wanted: &[PortWanted]) -> bool {
         let living = self.living();
-        let all: usize = facts.ports.values().map(std::collections::BTreeMap::len).sum();
+        let all: usize = facts
+            .ports
+            .values()
+            .map(std::collections::BTreeMap::len)
+            .sum();
         facts.id == self.id
             && facts.socket == self.socket().as_str()
-            && DIRS.iter().all(|dir| self.engine.doors.is_private_dir(&self.folder.join(dir)))
+            && DIRS
+                .iter()
+                .all(|dir| self.engine.doors.is_private_dir(&self.folder.join(dir)))
             && all == wanted.len()
             && wanted.iter().all(|want| {
                 facts

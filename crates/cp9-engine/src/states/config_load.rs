@@ -20,6 +20,8 @@ pub(crate) fn observe(run: &Run<'_>) -> Result<bool, EngineError> {
 
 pub(crate) fn run(run: &Run<'_>) -> Result<Ran, EngineError> {
     let path = run.session.folder.resolved();
-    run.engine.doors.write_if_changed(&path, text(run).as_bytes(), 0o600)?;
+    run.engine
+        .doors
+        .write_if_changed(&path, text(run).as_bytes(), 0o600)?;
     Ok(Ran::with("cp9.resolved.yaml"))
 }

@@ -20,7 +20,8 @@ fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>
         if let Some(file) = inputs.env_file.as_ref().map(Utf8PathBuf::from) {
             if run.engine.doors.exists(&file) {
                 let bytes = run.engine.doors.read(&file)?;
-                values = envfile::parse(file.as_str(), &bytes).map_err(|problems| invalid(&file, problems))?;
+                values = envfile::parse(file.as_str(), &bytes)
+                    .map_err(|problems| invalid(&file, problems))?;
             }
         }
         for (key, value) in run.secret_values.get(service).into_iter().flatten() {
@@ -28,7 +29,10 @@ fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>
             values.push((key.clone(), value.clone()));
         }
         for (_, value) in &values {
-            run.engine.doors.redactor.add(&cp9_tools::Secret::new(value.clone()));
+            run.engine
+                .doors
+                .redactor
+                .add(&cp9_tools::Secret::new(value.clone()));
         }
         all.insert(service.clone(), values);
     }
@@ -53,11 +57,18 @@ fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
 
 fn secret_tree(rendered: &Rendered) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
     let files = rendered.secret_files.iter();
-    files.map(|(service, text)| (format!("{service}.env").into(), text.clone().into_bytes())).collect()
+    files
+        .map(|(service, text)| (format!("{service}.env").into(), text.clone().into_bytes()))
+        .collect()
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    super::digest(&(&run.config.services, &run.config.secrets, &run.made.host, &run.made.owner))
+    super::digest(&(
+        &run.config.services,
+        &run.config.secrets,
+        &run.made.host,
+        &run.made.owner,
+    ))
 }
 
 pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
@@ -79,7 +90,11 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     for node in &run.made.graph()?.services.clone() {
         let item = node.name.to_string();
         let state = StateName::ContextMaterialize;
-        run.session.event(Event::Item { state, item, status: ItemStatus::Done })?;
+        run.session.event(Event::Item {
+            state,
+            item,
+            status: ItemStatus::Done,
+        })?;
     }
     run.made.rendered = Some(rendered);
     Ok(Ran::Done(vec!["tilt/inputs".into(), "secrets".into()]))

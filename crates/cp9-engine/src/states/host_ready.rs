@@ -11,7 +11,9 @@ use crate::run::{Ran, Run};
 /// The files of the app-delivery root; none for a session without services.
 pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
     match &run.config.app_delivery {
-        Some(delivery) => Ok(AppTree { files: run.engine.doors.read_tree(delivery.repo.as_str().into())? }),
+        Some(delivery) => Ok(AppTree {
+            files: run.engine.doors.read_tree(delivery.repo.as_str().into())?,
+        }),
         None => Ok(AppTree::default()),
     }
 }
@@ -19,10 +21,17 @@ pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
 /// The ports that the manifests ask for. Manifests that cannot be read ask for what the session already
 /// has, so that a mistake in one of them moves no port.
 fn wanted(run: &Run<'_>) -> Vec<PortWanted> {
-    let inputs = delivery(run).ok().and_then(|tree| cp9_render::argo::load(&run.config, &tree).ok());
+    let inputs = delivery(run)
+        .ok()
+        .and_then(|tree| cp9_render::argo::load(&run.config, &tree).ok());
     match inputs {
         Some(inputs) => cp9_render::ports_wanted(&inputs, &run.config),
-        None => host(run).load().ok().flatten().map(|facts| present(&facts)).unwrap_or_default(),
+        None => host(run)
+            .load()
+            .ok()
+            .flatten()
+            .map(|facts| present(&facts))
+            .unwrap_or_default(),
     }
 }
 
@@ -30,7 +39,10 @@ fn present(facts: &HostFacts) -> Vec<PortWanted> {
     let services = facts.ports.iter();
     services
         .flat_map(|(service, ports)| {
-            ports.keys().map(|container| PortWanted { service: service.clone(), container: *container })
+            ports.keys().map(|container| PortWanted {
+                service: service.clone(),
+                container: *container,
+            })
         })
         .collect()
 }
@@ -51,7 +63,9 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let facts: Option<HostFacts> = host(run).load()?;
     let wanted = wanted(run);
-    let holds = facts.as_ref().is_some_and(|facts| host(run).holds(facts, &wanted));
+    let holds = facts
+        .as_ref()
+        .is_some_and(|facts| host(run).holds(facts, &wanted));
     run.made.host = facts;
     Ok(holds)
 }

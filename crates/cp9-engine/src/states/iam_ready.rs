@@ -16,11 +16,18 @@ fn scope(run: &Run<'_>) -> Result<Scope, EngineError> {
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    super::digest(&(&run.made.owner, &run.config.name, &run.session.state.id, run.config.target.cloud))
+    super::digest(&(
+        &run.made.owner,
+        &run.config.name,
+        &run.session.state.id,
+        run.config.target.cloud,
+    ))
 }
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let cloud = Local::new(run.engine.doors.clone(), run.session.folder.root.clone());
     run.made.scope = Some(cloud.prove(scope(run)?).await?);
-    Ok(Ran::with("the scope was read back from a process that carried it"))
+    Ok(Ran::with(
+        "the scope was read back from a process that carried it",
+    ))
 }

@@ -28,7 +28,9 @@ pub(crate) fn input(run: &Run<'_>, state: StateName) -> String {
         StateName::ConfigLoad => config_load::input(run),
         StateName::OwnerIdentityReady => owner_identity_ready::input(run),
         StateName::IamReady => iam_ready::input(run),
-        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => substrate::input(run),
+        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => {
+            substrate::input(run)
+        }
         StateName::RemoteHostReady | StateName::NetworkReady => String::new(),
         StateName::HostReady => host_ready::input(run),
         StateName::ServicePlan => service_plan::input(run),
@@ -69,8 +71,12 @@ pub(crate) async fn run(run: &mut Run<'_>, state: StateName) -> Result<Ran, Engi
         StateName::ConfigLoad => config_load::run(run),
         StateName::OwnerIdentityReady => owner_identity_ready::run(run),
         StateName::IamReady => iam_ready::run(run).await,
-        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => Ok(substrate::run()),
-        StateName::RemoteHostReady | StateName::NetworkReady => Ok(Ran::Skipped("not selected".into())),
+        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => {
+            Ok(substrate::run())
+        }
+        StateName::RemoteHostReady | StateName::NetworkReady => {
+            Ok(Ran::Skipped("not selected".into()))
+        }
         StateName::HostReady => host_ready::run(run).await,
         StateName::ServicePlan => service_plan::run(run),
         StateName::MetadbSeed => Ok(metadb_seed::run()),

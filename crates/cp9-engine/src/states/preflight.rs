@@ -39,7 +39,9 @@ impl Explain for Missing {
     fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Program { program, .. } => format!("install `{program}`, or put it on PATH"),
-            Self::Folder { .. } => "mend the path in the session file; it is relative to that file".into(),
+            Self::Folder { .. } => {
+                "mend the path in the session file; it is relative to that file".into()
+            }
             Self::Main { .. } => "mend `build.main`; it is relative to the service's `repo`".into(),
         })
     }
@@ -61,17 +63,26 @@ fn check_source(run: &Run<'_>, name: &str, service: &SourceService) -> Result<()
     let doors = &run.engine.doors;
     let repo = Utf8PathBuf::from(&service.repo);
     if !doors.exists(&repo) {
-        return Err(Missing::Folder { path: repo, what: format!("service `{name}`") });
+        return Err(Missing::Folder {
+            path: repo,
+            what: format!("service `{name}`"),
+        });
     }
     if let Some(main) = &service.build.main {
         let path = repo.join(main);
         if !doors.exists(&path) {
-            return Err(Missing::Main { path, service: name.into() });
+            return Err(Missing::Main {
+                path,
+                service: name.into(),
+            });
         }
     }
     match program(&service.build) {
         Some(program) if !program.contains('/') && doors.which(&program).is_none() => {
-            Err(Missing::Program { program, service: name.into() })
+            Err(Missing::Program {
+                program,
+                service: name.into(),
+            })
         }
         _ => Ok(()),
     }
@@ -81,21 +92,36 @@ fn check(run: &Run<'_>) -> Result<(), Missing> {
     if let Some(delivery) = &run.config.app_delivery {
         let path = Utf8PathBuf::from(&delivery.repo);
         if !run.engine.doors.exists(&path) {
-            return Err(Missing::Folder { path, what: "`appDelivery`".into() });
+            return Err(Missing::Folder {
+                path,
+                what: "`appDelivery`".into(),
+            });
         }
     }
-    run.config.services.source.iter().try_for_each(|(name, service)| check_source(run, name.as_str(), service))
+    run.config
+        .services
+        .source
+        .iter()
+        .try_for_each(|(name, service)| check_source(run, name.as_str(), service))
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    super::digest(&(&run.config.services.source, &run.config.app_delivery, &run.session.state.id))
+    super::digest(&(
+        &run.config.services.source,
+        &run.config.app_delivery,
+        &run.session.state.id,
+    ))
 }
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     check(run)?;
     let registry = Registry::new(&run.engine.doors, &run.dirs);
-    registry.claim(run.engine, &run.session.folder, &run.session.state.id).await?;
-    Ok(Ran::with("the name is this folder's, and what the session needs is there"))
+    registry
+        .claim(run.engine, &run.session.folder, &run.session.state.id)
+        .await?;
+    Ok(Ran::with(
+        "the name is this folder's, and what the session needs is there",
+    ))
 }
 
 #[cfg(test)]
@@ -109,9 +135,18 @@ mod tests {
             command: command.map(|words| words.iter().map(|w| (*w).to_owned()).collect()),
             ignore: Vec::new(),
         };
-        assert_eq!(program(&build(Some("cmd/x/main.go"), None)).as_deref(), Some("go"));
-        assert_eq!(program(&build(Some("src/main.rs"), None)).as_deref(), Some("rustc"));
-        assert_eq!(program(&build(Some("a.rs"), Some(&["make", "x"]))).as_deref(), Some("make"));
+        assert_eq!(
+            program(&build(Some("cmd/x/main.go"), None)).as_deref(),
+            Some("go")
+        );
+        assert_eq!(
+            program(&build(Some("src/main.rs"), None)).as_deref(),
+            Some("rustc")
+        );
+        assert_eq!(
+            program(&build(Some("a.rs"), Some(&["make", "x"]))).as_deref(),
+            Some("make")
+        );
         assert_eq!(program(&build(Some("a.c"), None)), None);
     }
 }

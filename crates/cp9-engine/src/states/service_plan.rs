@@ -10,20 +10,27 @@ use crate::states::host_ready::delivery;
 fn graph(run: &mut Run<'_>) -> Result<ServiceGraph, EngineError> {
     let file = camino::Utf8PathBuf::from(&run.config.file);
     let tree = delivery(run)?;
-    let inputs = cp9_render::argo::load(&run.config, &tree).map_err(|problems| invalid(&file, problems))?;
-    let graph = cp9_render::graph::build(&run.config, &inputs).map_err(|problems| invalid(&file, problems))?;
+    let inputs =
+        cp9_render::argo::load(&run.config, &tree).map_err(|problems| invalid(&file, problems))?;
+    let graph = cp9_render::graph::build(&run.config, &inputs)
+        .map_err(|problems| invalid(&file, problems))?;
     run.made.inputs = Some(inputs);
     Ok(graph)
 }
 
 fn bytes(graph: &ServiceGraph) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(graph).expect("a graph is plain data and always serialises");
+    let mut bytes =
+        serde_json::to_vec_pretty(graph).expect("a graph is plain data and always serialises");
     bytes.push(b'\n');
     bytes
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    super::digest(&(&run.config.services, &run.config.app_delivery, &run.config.source_build_services))
+    super::digest(&(
+        &run.config.services,
+        &run.config.app_delivery,
+        &run.config.source_build_services,
+    ))
 }
 
 pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {

@@ -61,7 +61,9 @@ impl Explain for Verdict {
     fn remedy(&self) -> Option<String> {
         let (Self::Red { names, .. } | Self::Late { names, .. }) = self;
         let service = names.split(", ").next().unwrap_or_default();
-        Some(format!("see why with `cp9 status` and `cp9 logs {service}`; a save builds again"))
+        Some(format!(
+            "see why with `cp9 status` and `cp9 logs {service}`; a save builds again"
+        ))
     }
 }
 
@@ -105,13 +107,18 @@ fn facts(run: &Run<'_>) -> Result<Vec<u8>, EngineError> {
         services: services.collect(),
         complete: true,
     };
-    let mut bytes = serde_json::to_vec_pretty(&facts).expect("facts are plain data and always serialise");
+    let mut bytes =
+        serde_json::to_vec_pretty(&facts).expect("facts are plain data and always serialise");
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    super::digest(&(super::tilt_ready::input(run), &run.made.owner, &run.made.host))
+    super::digest(&(
+        super::tilt_ready::input(run),
+        &run.made.owner,
+        &run.made.host,
+    ))
 }
 
 async fn client(run: &Run<'_>) -> Result<Client, EngineError> {
@@ -137,12 +144,21 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
         evidence.push("handoff".into());
     } else {
         let status = wait(run).await?;
-        let ready = status.resources.iter().filter(|resource| resource.ready).count();
-        evidence.push(format!("{ready} of {} resources ready", status.resources.len()));
+        let ready = status
+            .resources
+            .iter()
+            .filter(|resource| resource.ready)
+            .count();
+        evidence.push(format!(
+            "{ready} of {} resources ready",
+            status.resources.len()
+        ));
         run.made.status = Some(status);
     }
     let bytes = facts(run)?;
-    run.engine.doors.write_if_changed(&run.session.folder.facts(), &bytes, 0o600)?;
+    run.engine
+        .doors
+        .write_if_changed(&run.session.folder.facts(), &bytes, 0o600)?;
     Ok(Ran::Done(evidence))
 }
 
@@ -155,7 +171,9 @@ async fn wait(run: &mut Run<'_>) -> Result<ControllerStatus, EngineError> {
     let mut last: Option<ControllerStatus> = None;
     loop {
         let next = match tokio::time::timeout_at(deadline, watch.next()).await {
-            Ok(next) => next?.ok_or_else(|| NoSession::NoController { name: run.session.folder.name.clone() })?,
+            Ok(next) => next?.ok_or_else(|| NoSession::NoController {
+                name: run.session.folder.name.clone(),
+            })?,
             Err(_) => return Err(late(run, &plan, limit, last.as_ref()).into()),
         };
         tell_changes(run, last.as_ref(), &next);
@@ -183,9 +201,17 @@ fn late(
     last: Option<&ControllerStatus>,
 ) -> Verdict {
     let known = |name: &str| {
-        last.is_some_and(|last| last.resources.iter().any(|other| other.name == name && other.verdict))
+        last.is_some_and(|last| {
+            last.resources
+                .iter()
+                .any(|other| other.name == name && other.verdict)
+        })
     };
-    let names = plan.resources.iter().map(|resource| resource.name.as_str()).filter(|name| !known(name));
+    let names = plan
+        .resources
+        .iter()
+        .map(|resource| resource.name.as_str())
+        .filter(|name| !known(name));
     Verdict::Late {
         session: run.session.folder.name.clone(),
         limit: limit.as_secs(),

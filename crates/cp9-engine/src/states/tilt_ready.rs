@@ -54,30 +54,51 @@ fn log(run: &Run<'_>) -> Utf8PathBuf {
 /// The command that starts the controller.
 pub(crate) fn argv(run: &Run<'_>) -> Vec<String> {
     let folder = run.session.folder.root.to_string();
-    ["controller", "serve", "--folder"].map(str::to_owned).into_iter().chain([folder]).collect()
+    ["controller", "serve", "--folder"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([folder])
+        .collect()
 }
 
 /// The command that starts the controller, for a person to paste.
 pub(crate) fn handoff(run: &Run<'_>) -> String {
     let words = std::iter::once(run.engine.exe.to_string()).chain(argv(run));
-    words.map(|word| crate::commands::quote(&word)).collect::<Vec<_>>().join(" ")
+    words
+        .map(|word| crate::commands::quote(&word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
-    let plan = run.made.plan.as_ref().map(cp9_model::devplan::DevPlan::digest);
-    let files = run.made.rendered.as_ref().map(|rendered| (&rendered.inputs, &rendered.secret_files));
+    let plan = run
+        .made
+        .plan
+        .as_ref()
+        .map(cp9_model::devplan::DevPlan::digest);
+    let files = run
+        .made
+        .rendered
+        .as_ref()
+        .map(|rendered| (&rendered.inputs, &rendered.secret_files));
     super::digest(&(plan, files, run.mode.generate_only, &run.session.state.id))
 }
 
 /// Who answers on the session's socket: this session's controller in this build's protocol, or nobody.
 async fn hello(run: &Run<'_>) -> Option<Hello> {
     let socket = &run.made.host.as_ref()?.socket;
-    let mut client = Client::connect(socket.as_str().into(), &run.session.state.id).await.ok()?;
+    let mut client = Client::connect(socket.as_str().into(), &run.session.state.id)
+        .await
+        .ok()?;
     client.hello().await.ok()
 }
 
 fn fits(run: &Run<'_>, hello: &Hello) -> bool {
-    let digest = run.made.plan.as_ref().map(cp9_model::devplan::DevPlan::digest);
+    let digest = run
+        .made
+        .plan
+        .as_ref()
+        .map(cp9_model::devplan::DevPlan::digest);
     Some(&hello.plan_digest) == digest.as_ref()
 }
 
@@ -104,7 +125,10 @@ async fn reload(run: &Run<'_>) -> Result<Ran, EngineError> {
     let socket = run.made.host()?.socket.clone();
     let mut client = Client::connect(socket.as_str().into(), &run.session.state.id).await?;
     let hello = client.reload().await?;
-    Ok(Ran::with(format!("controller runs plan {}", hello.plan_digest)))
+    Ok(Ran::with(format!(
+        "controller runs plan {}",
+        hello.plan_digest
+    )))
 }
 
 /// A controller that holds the lock but does not answer as this build does is ended; its children stay
@@ -129,7 +153,10 @@ async fn start(run: &Run<'_>) -> Result<Ran, EngineError> {
     }
     let id = run.engine.doors.spawn_detached(&cmd, &log(run))?;
     let hello = answer(run, id).await?;
-    Ok(Ran::with(format!("controller runs plan {}", hello.plan_digest)))
+    Ok(Ran::with(format!(
+        "controller runs plan {}",
+        hello.plan_digest
+    )))
 }
 
 async fn answer(run: &Run<'_>, id: ProcessId) -> Result<Hello, EngineError> {
@@ -140,7 +167,11 @@ async fn answer(run: &Run<'_>, id: ProcessId) -> Result<Hello, EngineError> {
             return Ok(hello);
         }
         if !procs::is_alive(id) {
-            return Err(StartError::Ended { log: log(run), last: last_line(run) }.into());
+            return Err(StartError::Ended {
+                log: log(run),
+                last: last_line(run),
+            }
+            .into());
         }
         if clock.instant() > deadline {
             procs::stop(id, Duration::ZERO).await;
@@ -153,5 +184,9 @@ async fn answer(run: &Run<'_>, id: ProcessId) -> Result<Hello, EngineError> {
 /// The last thing the controller said, as a clause.
 fn last_line(run: &Run<'_>) -> String {
     let text = run.engine.doors.read_text(&log(run)).unwrap_or_default();
-    text.lines().rev().find(|line| !line.trim().is_empty()).map(|line| format!(": {line}")).unwrap_or_default()
+    text.lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .map(|line| format!(": {line}"))
+        .unwrap_or_default()
 }

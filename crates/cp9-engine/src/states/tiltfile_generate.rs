@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::ServiceName;
-use cp9_model::devplan::DevPlan;
 use cp9_model::config::resolved::SourceService;
+use cp9_model::devplan::DevPlan;
 use cp9_render::devplan::{CargoTarget, Roots, cargo_target};
 
 use crate::error::{EngineError, invalid};
@@ -14,7 +14,10 @@ use crate::run::{Ran, Run};
 /// The Cargo package that governs a service's entry file, if any: cargo would find it, so its dependencies
 /// are needed and bare rustc will not do.
 fn cargo(run: &Run<'_>, service: &SourceService) -> Option<CargoTarget> {
-    let (repo, main) = (Utf8Path::new(&service.repo), Utf8Path::new(service.build.main.as_deref()?));
+    let (repo, main) = (
+        Utf8Path::new(&service.repo),
+        Utf8Path::new(service.build.main.as_deref()?),
+    );
     let manifest = main
         .ancestors()
         .skip(1)
@@ -26,7 +29,9 @@ fn cargo(run: &Run<'_>, service: &SourceService) -> Option<CargoTarget> {
 
 fn cargo_targets(run: &Run<'_>) -> BTreeMap<ServiceName, Option<CargoTarget>> {
     let source = run.config.services.source.iter();
-    source.map(|(name, service)| (name.clone(), cargo(run, service))).collect()
+    source
+        .map(|(name, service)| (name.clone(), cargo(run, service)))
+        .collect()
 }
 
 fn plan(run: &Run<'_>) -> Result<DevPlan, EngineError> {
@@ -34,16 +39,25 @@ fn plan(run: &Run<'_>) -> Result<DevPlan, EngineError> {
     let roots = Roots {
         session: run.session.folder.root.clone(),
         cache: run.dirs.cache.clone(),
-        sources: source.map(|(name, service)| (name.clone(), service.repo.as_str().into())).collect(),
+        sources: source
+            .map(|(name, service)| (name.clone(), service.repo.as_str().into()))
+            .collect(),
     };
     let made = &run.made;
     let targets = cargo_targets(run);
-    cp9_render::devplan::build(&run.config, made.graph()?, made.rendered()?, &roots, &targets)
-        .map_err(|problems| invalid(Utf8Path::new(&run.config.file), problems))
+    cp9_render::devplan::build(
+        &run.config,
+        made.graph()?,
+        made.rendered()?,
+        &roots,
+        &targets,
+    )
+    .map_err(|problems| invalid(Utf8Path::new(&run.config.file), problems))
 }
 
 fn pretty<T: serde::Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(value).expect("reports are plain data and always serialise");
+    let mut bytes =
+        serde_json::to_vec_pretty(value).expect("reports are plain data and always serialise");
     bytes.push(b'\n');
     bytes
 }
@@ -51,7 +65,10 @@ fn pretty<T: serde::Serialize>(value: &T) -> Vec<u8> {
 fn files(run: &Run<'_>, plan: &DevPlan) -> Result<[(Utf8PathBuf, Vec<u8>); 2], EngineError> {
     let folder = &run.session.folder;
     let report = pretty(&run.made.rendered()?.report);
-    Ok([(folder.dev_plan(), pretty(plan)), (folder.context_report(), report)])
+    Ok([
+        (folder.dev_plan(), pretty(plan)),
+        (folder.context_report(), report),
+    ])
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
@@ -71,10 +88,15 @@ pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let plan = plan(run)?;
-    run.engine.doors.create_private_dir(&run.session.folder.join("tilt/reports"))?;
+    run.engine
+        .doors
+        .create_private_dir(&run.session.folder.join("tilt/reports"))?;
     for (path, bytes) in files(run, &plan)? {
         run.engine.doors.write_if_changed(&path, &bytes, 0o600)?;
     }
     run.made.plan = Some(plan);
-    Ok(Ran::Done(vec!["tilt/dev-plan.json".into(), "tilt/reports/context-report.json".into()]))
+    Ok(Ran::Done(vec![
+        "tilt/dev-plan.json".into(),
+        "tilt/reports/context-report.json".into(),
+    ]))
 }

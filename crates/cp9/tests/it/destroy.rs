@@ -15,16 +15,32 @@ fn destroy_is_idempotent_and_leaves_only_its_record() {
         .iter()
         .map(|stage| stage["name"].as_str().expect("a name").to_owned())
         .collect();
-    assert_eq!(stages, ["controller", "host", "substrate", "reaper", "post-scan", "folder"]);
+    assert_eq!(
+        stages,
+        [
+            "controller",
+            "host",
+            "substrate",
+            "reaper",
+            "post-scan",
+            "folder"
+        ]
+    );
     assert_eq!(run.data()["survivors"].as_array().map(Vec::len), Some(0));
     sandbox.assert_nothing_left();
     let record = run.data()["record"].as_str().expect("a record").to_owned();
     assert!(std::path::Path::new(&record).exists());
     let again = sandbox.cp9(["destroy", "--json"]).run().assert_code(0);
     assert_eq!(again.data()["already"], true);
-    sandbox.cp9(["destroy", "--session", sandbox.session()]).run().assert_code(0);
+    sandbox
+        .cp9(["destroy", "--session", sandbox.session()])
+        .run()
+        .assert_code(0);
     let registry = sandbox.root().join("home/.local/state/cp9/sessions");
-    let entries = registry.read_dir_utf8().expect("the registry").filter_map(Result::ok);
+    let entries = registry
+        .read_dir_utf8()
+        .expect("the registry")
+        .filter_map(Result::ok);
     let entries: Vec<String> = entries.map(|entry| entry.file_name().to_owned()).collect();
     assert_eq!(entries, [".lock"], "the name is free again");
 }
@@ -34,7 +50,10 @@ fn a_session_that_never_was_is_a_config_error() {
     let sandbox = Sandbox::quickstart(CP9);
     let run = sandbox.cp9(["destroy"]).run().assert_code(3);
     assert!(run.stderr.contains("hint:"), "{}", run.stderr);
-    sandbox.cp9(["destroy", "--session", "never-was"]).run().assert_code(3);
+    sandbox
+        .cp9(["destroy", "--session", "never-was"])
+        .run()
+        .assert_code(3);
     sandbox.cp9(["status"]).run().assert_code(3);
 }
 
@@ -54,7 +73,11 @@ fn a_destroy_from_inside_the_session_is_refused() {
     let state = sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()));
     let state: serde_json::Value = serde_json::from_str(&state).expect("the journal");
     let id = state["id"].as_str().expect("an id");
-    let run = sandbox.cp9(["destroy"]).env("CP9_SESSION_ID", id).run().assert_code(3);
+    let run = sandbox
+        .cp9(["destroy"])
+        .env("CP9_SESSION_ID", id)
+        .run()
+        .assert_code(3);
     assert!(run.stderr.contains("inside session"), "{}", run.stderr);
     sandbox.destroy();
 }
@@ -76,7 +99,36 @@ fn a_child_that_left_its_group_and_its_parent_is_found_and_ended() {
     assert!(status.success());
     let run = sandbox.cp9(["destroy", "--json"]).run().assert_code(0);
     let stages = run.data()["stages"].as_array().expect("stages").clone();
-    let reaper = stages.iter().find(|stage| stage["name"] == "reaper").expect("the reaper");
+    let reaper = stages
+        .iter()
+        .find(|stage| stage["name"] == "reaper")
+        .expect("the reaper");
     assert_eq!(reaper["deleted"], 1, "{stages:?}");
     sandbox.assert_nothing_left();
+}
+
+#[test]
+fn a_copied_folder_does_not_end_the_session_it_was_copied_from() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let copy = sandbox.root().join("copy");
+    let copied = std::process::Command::new("cp")
+        .args(["-r", sandbox.path("").as_str(), copy.as_str()])
+        .status();
+    assert!(copied.expect("cp starts").success());
+    for command in ["destroy", "pause", "up"] {
+        let run = sandbox
+            .cp9([command])
+            .cwd(copy.clone())
+            .run()
+            .assert_code(3);
+        assert!(
+            run.stderr.contains(sandbox.folder().as_str()),
+            "{}",
+            run.stderr
+        );
+    }
+    assert_eq!(sandbox.status()["controller"]["state"], "running");
+    std::fs::remove_dir_all(&copy).expect("the copy is only files");
+    sandbox.destroy();
 }

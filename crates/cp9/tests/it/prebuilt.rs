@@ -11,13 +11,24 @@ use cp9_testkit::Sandbox;
 pub(crate) const CP9: &str = env!("CARGO_BIN_EXE_cp9");
 
 static BUILT: LazyLock<Utf8PathBuf> = LazyLock::new(|| {
-    let dir = Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("prebuilt-{}", std::process::id()));
+    let dir =
+        Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("prebuilt-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");
     for service in ["cluster-api", "cluster-worker"] {
-        let main = format!("{}/../../examples/quickstart/services/{service}/src/main.rs", env!("CARGO_MANIFEST_DIR"));
+        let main = format!(
+            "{}/../../examples/quickstart/services/{service}/src/main.rs",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let out = dir.join(service);
         let built = Command::new("rustc")
-            .args(["--edition=2021", "--crate-name", &service.replace('-', "_"), "-o", out.as_str(), &main])
+            .args([
+                "--edition=2021",
+                "--crate-name",
+                &service.replace('-', "_"),
+                "-o",
+                out.as_str(),
+                &main,
+            ])
             .status()
             .expect("rustc starts");
         assert!(built.success(), "{service} does not compile");
@@ -42,7 +53,9 @@ pub(crate) fn speed_up(sandbox: &Sandbox) {
         }
         if line.trim() == "main: src/main.rs" {
             let built = BUILT.join(&service);
-            text.push_str(&format!("        command: [cp, \"{built}\", \"${{output}}\"]\n"));
+            text.push_str(&format!(
+                "        command: [cp, \"{built}\", \"${{output}}\"]\n"
+            ));
         } else {
             text.push_str(line);
             text.push('\n');

@@ -10,19 +10,35 @@ use crate::prebuilt::{self, CP9};
 fn the_quickstart_answers_through_both_services_as_it_stands() {
     let sandbox = Sandbox::quickstart_as_is(CP9);
     let config = "cp9.quickstart.example.yaml";
-    let run = sandbox.cp9(["up", "--config", config, "--json"]).run().assert_code(0);
+    let run = sandbox
+        .cp9(["up", "--config", config, "--json"])
+        .run()
+        .assert_code(0);
     let data = run.data();
     let services = data["services"].as_array().expect("services");
     assert_eq!(services.len(), 2);
-    assert!(services.iter().all(|service| service["ready"] == true), "{services:?}");
+    assert!(
+        services.iter().all(|service| service["ready"] == true),
+        "{services:?}"
+    );
     let envelope = run.json();
-    assert_eq!(envelope["target"]["owner"], "local", "no CP9_OWNER, no git identity");
+    assert_eq!(
+        envelope["target"]["owner"], "local",
+        "no CP9_OWNER, no git identity"
+    );
     let api = sandbox.endpoint("cluster-api");
-    let reply = http_post(&format!("{api}/v1beta1/projects/p1/clusters"), r#"{"name":"one"}"#).expect("an answer");
+    let reply = http_post(
+        &format!("{api}/v1beta1/projects/p1/clusters"),
+        r#"{"name":"one"}"#,
+    )
+    .expect("an answer");
     assert_eq!(reply.status, 201, "{}", reply.text());
     let listed = http_get(&format!("{api}/v1beta1/projects/p1/clusters")).expect("an answer");
     assert!(listed.text().contains("\"one\""), "{}", listed.text());
-    sandbox.cp9(["destroy", "--config", config]).run().assert_code(0);
+    sandbox
+        .cp9(["destroy", "--config", config])
+        .run()
+        .assert_code(0);
     sandbox.assert_nothing_left();
 }
 
@@ -44,7 +60,12 @@ fn a_ready_session_is_kept_as_it_is() {
 
 fn pids(sandbox: &Sandbox) -> Vec<u64> {
     let status = sandbox.status();
-    status["services"].as_array().expect("services").iter().filter_map(|service| service["pid"].as_u64()).collect()
+    status["services"]
+        .as_array()
+        .expect("services")
+        .iter()
+        .filter_map(|service| service["pid"].as_u64())
+        .collect()
 }
 
 #[test]
@@ -53,23 +74,50 @@ fn a_second_up_is_refused_with_the_holder_and_changes_nothing() {
     sandbox.cp9(["up"]).run().assert_code(0);
     // A build that waits for a file keeps the first run in its last state for as long as the test wants.
     let gate = sandbox.path("gate");
-    let slow = format!("command: [sh, -c, \"while [ ! -e {gate} ]; do sleep 0.05; done; cp $(ls {}/*/live/service | head -1) ${{output}}\"]", sandbox.folder().join(".cp9-build"));
-    let line = sandbox.read("cp9.yaml").lines().find(|line| line.contains("command:")).expect("a build").to_owned();
+    let slow = format!(
+        "command: [sh, -c, \"while [ ! -e {gate} ]; do sleep 0.05; done; cp $(ls {}/*/live/service | head -1) ${{output}}\"]",
+        sandbox.folder().join(".cp9-build")
+    );
+    let line = sandbox
+        .read("cp9.yaml")
+        .lines()
+        .find(|line| line.contains("command:"))
+        .expect("a build")
+        .to_owned();
     sandbox.replace("cp9.yaml", line.trim(), &slow);
     let first = sandbox.cp9(["up"]).spawn();
-    wait_until(Duration::from_secs(20), "the first run to wait for its build", || {
-        let state = sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()));
-        let state: serde_json::Value = serde_json::from_str(&state).ok()?;
-        (state["states"]["session_ready"]["status"] == "running").then_some(())
-    });
+    wait_until(
+        Duration::from_secs(20),
+        "the first run to wait for its build",
+        || {
+            let state = sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()));
+            let state: serde_json::Value = serde_json::from_str(&state).ok()?;
+            (state["states"]["session_ready"]["status"] == "running").then_some(())
+        },
+    );
     let before = sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()));
     let second = sandbox.cp9(["up", "--json"]).run().assert_code(5);
     assert!(second.millis < 2000, "{} ms", second.millis);
     let error = &second.json()["error"];
     assert_eq!(error["code"], "session-locked");
-    assert!(error["message"].as_str().expect("text").contains(&format!("process {}", first.pid())), "{error}");
-    assert!(error["hints"][0].as_str().expect("a hint").contains(&first.pid().to_string()), "{error}");
-    assert_eq!(before, sandbox.read(&format!(".cp9/{}/state.json", sandbox.session())));
+    assert!(
+        error["message"]
+            .as_str()
+            .expect("text")
+            .contains(&format!("process {}", first.pid())),
+        "{error}"
+    );
+    assert!(
+        error["hints"][0]
+            .as_str()
+            .expect("a hint")
+            .contains(&first.pid().to_string()),
+        "{error}"
+    );
+    assert_eq!(
+        before,
+        sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()))
+    );
     sandbox.cp9(["destroy"]).run().assert_code(5);
     sandbox.write("gate", "");
     first.wait(Duration::from_secs(30)).assert_code(0);
@@ -86,18 +134,43 @@ fn the_same_name_from_another_folder_is_refused_and_harms_nobody() {
     two.set_env("HOME", &home);
     one.cp9(["up"]).run().assert_code(0);
     let own = two.session().to_owned();
-    two.replace("cp9.yaml", &format!("\nname: {own}\n"), &format!("\nname: {}\n", one.session()));
+    two.replace(
+        "cp9.yaml",
+        &format!("\nname: {own}\n"),
+        &format!("\nname: {}\n", one.session()),
+    );
     let refused = two.cp9(["up"]).run().assert_code(3);
-    assert!(refused.stderr.contains(one.folder().as_str()), "{}", refused.stderr);
-    assert!(!two.path(".cp9").exists(), "a refused session creates nothing");
+    assert!(
+        refused.stderr.contains(one.folder().as_str()),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        !two.path(".cp9").exists(),
+        "a refused session creates nothing"
+    );
     two.cp9(["destroy"]).run().assert_code(3);
     let api = one.endpoint("cluster-api");
-    assert_eq!(http_get(&format!("{api}/healthz")).expect("still answers").status, 200);
-    two.replace("cp9.yaml", &format!("\nname: {}\n", one.session()), &format!("\nname: {own}\n"));
+    assert_eq!(
+        http_get(&format!("{api}/healthz"))
+            .expect("still answers")
+            .status,
+        200
+    );
+    two.replace(
+        "cp9.yaml",
+        &format!("\nname: {}\n", one.session()),
+        &format!("\nname: {own}\n"),
+    );
     two.cp9(["up"]).run().assert_code(0);
     assert_ne!(api, two.endpoint("cluster-api"));
     two.destroy();
-    assert_eq!(http_get(&format!("{api}/healthz")).expect("untouched by the neighbour").status, 200);
+    assert_eq!(
+        http_get(&format!("{api}/healthz"))
+            .expect("untouched by the neighbour")
+            .status,
+        200
+    );
     one.destroy();
 }
 
@@ -106,18 +179,35 @@ fn a_live_session_cannot_be_renamed() {
     let sandbox = prebuilt::quickstart();
     sandbox.cp9(["up", "--no-tilt"]).run().assert_code(0);
     let name = sandbox.session().to_owned();
-    sandbox.replace("cp9.yaml", &format!("\nname: {name}\n"), "\nname: other-name\n");
+    sandbox.replace(
+        "cp9.yaml",
+        &format!("\nname: {name}\n"),
+        "\nname: other-name\n",
+    );
     let run = sandbox.cp9(["up"]).run().assert_code(3);
-    assert!(run.stderr.contains(&name) && run.stderr.contains("other-name"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(&name) && run.stderr.contains("other-name"),
+        "{}",
+        run.stderr
+    );
     sandbox.destroy();
 }
 
 #[test]
 fn without_a_controller_the_command_that_starts_it_is_printed() {
     let sandbox = prebuilt::quickstart();
-    let run = sandbox.cp9(["up", "--no-tilt", "--json"]).run().assert_code(0);
-    let handoff = run.data()["handoff"].as_str().expect("a command").to_owned();
-    assert!(handoff.ends_with(&format!("controller serve --folder {}", sandbox.folder())), "{handoff}");
+    let run = sandbox
+        .cp9(["up", "--no-tilt", "--json"])
+        .run()
+        .assert_code(0);
+    let handoff = run.data()["handoff"]
+        .as_str()
+        .expect("a command")
+        .to_owned();
+    assert!(
+        handoff.ends_with(&format!("controller serve --folder {}", sandbox.folder())),
+        "{handoff}"
+    );
     assert!(sandbox.folder().join("tilt/dev-plan.json").exists());
     assert_eq!(sandbox.status()["controller"]["state"], "stopped");
     assert_eq!(sandbox.leftovers(), []);
@@ -136,10 +226,19 @@ fn a_folder_with_a_long_path_works() {
         std::fs::create_dir_all(target.parent().expect("a parent")).expect("a folder");
         std::fs::copy(short.path(&entry), target).expect("a copy");
     }
-    long.replace("cp9.yaml", &format!("\nname: {}\n", short.session()), &format!("\nname: {}\n", long.session()));
+    long.replace(
+        "cp9.yaml",
+        &format!("\nname: {}\n", short.session()),
+        &format!("\nname: {}\n", long.session()),
+    );
     long.cp9(["up"]).run().assert_code(0);
     let api = long.endpoint("cluster-api");
-    assert_eq!(http_get(&format!("{api}/healthz")).expect("an answer").status, 200);
+    assert_eq!(
+        http_get(&format!("{api}/healthz"))
+            .expect("an answer")
+            .status,
+        200
+    );
     long.destroy();
 }
 
@@ -149,8 +248,16 @@ fn walk(sandbox: &Sandbox) -> Vec<String> {
     while let Some(dir) = waiting.pop() {
         for entry in sandbox.path(&dir).read_dir_utf8().expect("a folder") {
             let entry = entry.expect("an entry");
-            let path = if dir.is_empty() { entry.file_name().to_owned() } else { format!("{dir}/{}", entry.file_name()) };
-            if entry.file_type().expect("a type").is_dir() { waiting.push(path) } else { found.push(path) }
+            let path = if dir.is_empty() {
+                entry.file_name().to_owned()
+            } else {
+                format!("{dir}/{}", entry.file_name())
+            };
+            if entry.file_type().expect("a type").is_dir() {
+                waiting.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
     found
