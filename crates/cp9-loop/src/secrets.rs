@@ -1,35 +1,31 @@
-//! The literal format of a service's secret file, `secrets/<svc>.env`: `KEY=value` lines without
-//! escapes, expansion or continuation. What looks like one of these is an error, never a guess.
+//! A session's secret files, `secrets/<svc>.env`, as processes and logs need them.
 
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cp9_model::{Category, Explain};
+use cp9_model::config::envfile;
+use cp9_model::{Category, Diagnostic, Explain};
 use cp9_tools::{Doors, FileError, Secret};
 use thiserror::Error;
 
-/// Why a secret file cannot be used.
+/// Why a secret cannot be had.
 #[derive(Debug, Error)]
 pub enum SecretsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read secrets `{path}`")]
     Read {
         /// The file.
         path: Utf8PathBuf,
         /// Why.
-        source: Box<FileError>,
+        source: FileError,
     },
     /// A line is not in the format.
-    #[error("secrets `{path}` line {line} column {column}: {problem}")]
+    #[error("secrets `{path}` line {} column {}: {}", .first.line, .first.column, .first.message)]
     Format {
         /// The file.
         path: Utf8PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1, in characters.
-        column: usize,
-        /// What is wrong; never the value.
-        problem: Problem,
+        /// The first problem; it never shows a value.
+        first: Box<Diagnostic>,
     },
     /// A key that the plan refers to is not there.
     #[error("secrets `{path}` hold no key `{key}`")]
@@ -53,56 +49,21 @@ impl Explain for SecretsError {
         }
     }
     fn remedy(&self) -> Option<String> {
-        Some(match self {
-            Self::Read { path, .. } => {
-                format!("create `{path}` with mode 0600 and one `KEY=value` line per secret")
-            }
-            Self::Format { path, .. } => {
-                format!("mend that line of `{path}`; quote values that hold ` #`")
-            }
-            Self::Missing { path, key } => format!("add a line `{key}=…` to `{path}`"),
-        })
+        match self {
+            Self::Read { source, .. } => source.remedy(),
+            Self::Format { first, .. } => first.help.clone(),
+            Self::Missing { path, key } => Some(format!("add a line `{key}=…` to `{path}`")),
+        }
     }
-}
-
-/// What is wrong with a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Problem {
-    /// There is no `=`.
-    #[error("`=` expected after the key")]
-    NoEquals,
-    /// The key is no name.
-    #[error("a key consists of letters, digits, `_`, `.` and `-`, and does not start with a digit")]
-    Key,
-    /// Blanks stand around `=`.
-    #[error("no blanks are allowed around `=`")]
-    Blanks,
-    /// ` #` stands in an unquoted value.
-    #[error("` #` in an unquoted value is ambiguous; quote the value")]
-    Comment,
-    /// A quote is never closed on its line.
-    #[error("the closing quote is missing on this line")]
-    Unclosed,
-    /// Text follows the closing quote.
-    #[error("text after the closing quote")]
-    AfterQuote,
-    /// The key was set before.
-    #[error("the key was set before")]
-    Duplicate,
 }
 
 /// Reads a secret file and tells the redactor its values.
 pub fn load(doors: &Doors, path: &Utf8Path) -> Result<BTreeMap<String, Secret>, SecretsError> {
-    let text = doors.read_text(path).map_err(|source| SecretsError::Read {
-        path: path.into(),
-        source: Box::new(source),
+    let bytes = doors.read(path).map_err(|source| SecretsError::Read {
+        path: path.to_owned(),
+        source,
     })?;
-    let pairs = parse(&text).map_err(|(line, column, problem)| SecretsError::Format {
-        path: path.into(),
-        line,
-        column,
-        problem,
-    })?;
+    let pairs = envfile::parse(path.as_str(), &bytes).map_err(|found| format_error(path, found))?;
     let mut secrets = BTreeMap::new();
     for (key, value) in pairs {
         let secret = Secret::new(value);
@@ -112,109 +73,45 @@ pub fn load(doors: &Doors, path: &Utf8Path) -> Result<BTreeMap<String, Secret>, 
     Ok(secrets)
 }
 
-type Place = (usize, usize, Problem);
-
-fn parse(text: &str) -> Result<BTreeMap<String, String>, Place> {
-    let mut pairs = BTreeMap::new();
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    for (index, raw) in body.split('\n').enumerate() {
-        let line = raw.strip_suffix('\r').unwrap_or(raw);
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let at = |(column, problem): (usize, Problem)| (index + 1, column, problem);
-        let (key, value) = entry(line).map_err(at)?;
-        if pairs.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(at((1, Problem::Duplicate)));
-        }
+fn format_error(path: &Utf8Path, found: Vec<Diagnostic>) -> SecretsError {
+    let path = path.to_owned();
+    match found.into_iter().next() {
+        Some(first) => SecretsError::Format {
+            path,
+            first: Box::new(first),
+        },
+        None => SecretsError::Missing {
+            path,
+            key: "KEY".to_owned(),
+        },
     }
-    Ok(pairs)
-}
-
-fn entry(line: &str) -> Result<(&str, &str), (usize, Problem)> {
-    let (key, value) = line
-        .split_once('=')
-        .ok_or((line.chars().count() + 1, Problem::NoEquals))?;
-    let equals = key.chars().count() + 1;
-    if key.trim() != key {
-        return Err((
-            if key.starts_with(char::is_whitespace) {
-                1
-            } else {
-                equals - 1
-            },
-            Problem::Blanks,
-        ));
-    }
-    let named = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    if key.is_empty() || key.starts_with(|c: char| c.is_ascii_digit()) || !key.chars().all(named) {
-        return Err((1, Problem::Key));
-    }
-    let value = unquote(value).map_err(|(column, problem)| (equals + column, problem))?;
-    Ok((key, value))
-}
-
-fn unquote(value: &str) -> Result<&str, (usize, Problem)> {
-    if value.starts_with(char::is_whitespace) {
-        return Err((1, Problem::Blanks));
-    }
-    let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-        if let Some(at) = value.find(" #") {
-            return Err((value[..at].chars().count() + 1, Problem::Comment));
-        }
-        return Ok(value.trim_end());
-    };
-    let inner = &value[1..];
-    let end = inner
-        .find(quote)
-        .ok_or((value.chars().count() + 1, Problem::Unclosed))?;
-    if !inner[end + 1..].trim().is_empty() {
-        return Err((inner[..end].chars().count() + 3, Problem::AfterQuote));
-    }
-    Ok(&inner[..end])
 }
 
 #[cfg(test)]
 mod tests {
+    use cp9_tools::{Clock, Environment};
+
     use super::*;
 
-    fn pairs(text: &str) -> Vec<(String, String)> {
-        parse(text).expect("in format").into_iter().collect()
-    }
-
     #[test]
-    fn values_are_literal() {
-        let text = "\u{feff}# a comment\nA=plain\r\nB=\"two words # no comment\"\nC='$A \\n'\nD=\nE=a=b#c\n\n  # more\n";
-        let expected = [
-            ("A", "plain"),
-            ("B", "two words # no comment"),
-            ("C", "$A \\n"),
-            ("D", ""),
-            ("E", "a=b#c"),
-        ];
-        assert_eq!(
-            pairs(text),
-            expected.map(|(k, v)| (k.to_owned(), v.to_owned()))
-        );
-        assert_eq!(pairs(""), []);
-    }
+    fn values_are_known_to_the_redactor_and_problems_name_the_place() {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let path = Utf8PathBuf::from_path_buf(dir.path().join("api.env")).expect("utf-8");
+        let doors = Doors::new(Environment::default(), Clock::system(), false);
+        doors
+            .write_atomic(&path, b"TOKEN=hunter22\n", 0o600)
+            .expect("write");
+        let secrets = load(&doors, &path).expect("in format");
+        assert_eq!(secrets["TOKEN"].expose(), "hunter22");
+        assert_eq!(doors.redactor.redact("a hunter22 b"), "a *** b");
 
-    #[test]
-    fn what_looks_like_more_is_refused_with_its_place() {
-        for (text, place) in [
-            ("A=1\nB", (2, 2, Problem::NoEquals)),
-            ("A =1", (1, 2, Problem::Blanks)),
-            (" A=1", (1, 1, Problem::Blanks)),
-            ("A= 1", (1, 3, Problem::Blanks)),
-            ("A=x #c", (1, 4, Problem::Comment)),
-            ("A=\"x", (1, 5, Problem::Unclosed)),
-            ("A=\"x\" y", (1, 6, Problem::AfterQuote)),
-            ("A=1\n#\nA=2", (3, 1, Problem::Duplicate)),
-            ("1A=1", (1, 1, Problem::Key)),
-            ("=1", (1, 1, Problem::Key)),
-            ("export A=1", (1, 1, Problem::Key)),
-        ] {
-            assert_eq!(parse(text), Err(place), "{text}");
-        }
+        doors
+            .write_atomic(&path, b"A=1\nB =2hunter33\n", 0o600)
+            .expect("write");
+        let error = load(&doors, &path)
+            .expect_err("blank before `=`")
+            .to_string();
+        assert!(error.contains("line 2 column"), "{error}");
+        assert!(!error.contains("hunter33"), "{error}");
     }
 }

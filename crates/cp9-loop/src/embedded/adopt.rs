@@ -42,20 +42,14 @@ pub(super) async fn survivors(session: &Session, plan: &DevPlan) -> Vec<Survivor
         let served = plan.resources.iter().find(|resource| {
             resource.kind == ResourceKind::Serve && resource.service == entry.file_name()
         });
-        match served.filter(|resource| resource.name == record.resource) {
-            Some(resource) => found.push(Survivor {
-                resource: resource.name.clone(),
-                record,
-            }),
-            None => {
-                stop_process(
-                    record.id,
-                    Duration::from_secs(u64::from(record.grace_seconds)),
-                )
-                .await;
-                forget(&session.doors, &path);
-            }
+        if let Some(resource) = served.filter(|resource| resource.name == record.resource) {
+            let resource = resource.name.clone();
+            found.push(Survivor { resource, record });
+            continue;
         }
+        let grace = Duration::from_secs(u64::from(record.grace_seconds));
+        stop_process(record.id, grace).await;
+        forget(&session.doors, &path);
     }
     found
 }
@@ -74,7 +68,7 @@ async fn end_builds(session: &Session, dir: &camino::Utf8Path) {
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if !(name.starts_with("build-") && name.ends_with(".json")) {
+        if !(name.starts_with("build-") && entry.path().extension() == Some("json")) {
             continue;
         }
         let id = session

@@ -147,11 +147,11 @@ impl Build {
             .iter()
             .map(|word| word.replace(OUTPUT, output))
             .collect();
-        let (program, args) = argv
+        let (program, words) = argv
             .split_first()
             .map_or(("", argv.as_slice()), |(first, rest)| (first, rest));
         let mut cmd = Cmd::new(program)
-            .args(args)
+            .args(words)
             .cwd(self.resource.cwd.as_str())
             .clear_env();
         cmd = cmd.envs(self.session.build_env.iter());

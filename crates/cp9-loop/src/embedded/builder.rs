@@ -84,6 +84,10 @@ struct Last {
 
 /// The state of a build resource.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one build resource"
+)]
 pub(super) struct Builder {
     /// Changes start builds by themselves.
     pub(super) auto: bool,

@@ -220,7 +220,7 @@ proptest! {
         let mut running: Option<(u64, String)> = None;
         let mut newest = String::new();
         let mut numbers = 0;
-        let mut finish = |builder: &mut Builder, running: &mut Option<(u64, String)>, fail: bool| {
+        let finish = |builder: &mut Builder, running: &mut Option<(u64, String)>, fail: bool| {
             let Some((number, from)) = running.take() else { return Vec::new() };
             builder.step(if fail { failed(number) } else { built(number, &from) })
         };

@@ -13,9 +13,9 @@ use crate::controller::{Controller, ControllerError, ControllerState};
 /// For what the controller knows without looking.
 const QUICK: Duration = Duration::from_secs(5);
 /// For what reads files first: trigger, reload.
-const READING: Duration = Duration::from_secs(60);
+const READING: Duration = Duration::from_mins(1);
 /// For stopping every child; their own grace is bounded by the plan.
-const STOPPING: Duration = Duration::from_secs(120);
+const STOPPING: Duration = Duration::from_mins(2);
 /// The longest reply.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
@@ -220,10 +220,16 @@ pub async fn controller_state(paths: &SessionFolderPaths, id: &str) -> Controlle
             Ok(client) => ControllerState::Running {
                 pid: client.hello.pid,
             },
+            // The lock of a killed process may outlive it by the time its threads take to end.
+            Err(_) if info.pid != 0 && !is_running(info.pid) => ControllerState::Dead,
             Err(_) => ControllerState::Unreachable { pid: info.pid },
         },
         // A controller that is stopped removes its socket; one that was killed cannot.
         None if paths.socket.exists() => ControllerState::Dead,
         None => ControllerState::Stopped,
     }
+}
+
+fn is_running(pid: u32) -> bool {
+    cp9_tools::procs::find(pid).is_some_and(|facts| !facts.zombie)
 }

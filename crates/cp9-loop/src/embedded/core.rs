@@ -119,7 +119,7 @@ impl Core {
                 return waiting;
             }
             let next = self.timers.next();
-            let far = Instant::now() + Duration::from_secs(3_600);
+            let far = Instant::now() + Duration::from_hours(1);
             tokio::select! {
                 message = heard.recv() => match message {
                     Some(message) => self.hear(message),
@@ -171,11 +171,7 @@ impl Core {
     }
 
     fn trigger(&mut self, resource: String, reply: ReplyTo) {
-        if !self
-            .items
-            .get(&resource)
-            .is_some_and(|item| item.leaving.is_none())
-        {
+        if self.items.get(&resource).is_none_or(|item| !item.stays()) {
             let message = format!("the plan has no resource `{resource}`");
             let _ = reply.send(Reply::Error { message });
             return;
@@ -235,6 +231,14 @@ impl Core {
         }
     }
 
+    /// Answers triggers of a resource that leaves the plan.
+    pub(super) fn refuse_triggers(&mut self, name: &str) {
+        for reply in self.triggers.remove(name).unwrap_or_default() {
+            let message = format!("the plan has no resource `{name}` any more");
+            let _ = reply.send(Reply::Error { message });
+        }
+    }
+
     /// Adds a resource that was not there.
     pub(super) fn add(&mut self, entry: &cp9_model::devplan::Resource) {
         let item = Item::new(&self.session.doors, &self.plan, entry);
@@ -282,7 +286,7 @@ impl Core {
             match later.what {
                 What::Probe(which) => self.probe(&later.resource, later.run, which),
                 What::Due(due) => {
-                    self.step_service(&later.resource, service::Event::Due(later.run, due))
+                    self.step_service(&later.resource, service::Event::Due(later.run, due));
                 }
             }
         }

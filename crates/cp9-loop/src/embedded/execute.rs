@@ -91,10 +91,10 @@ impl Core {
                 service::Action::Stop(_) => self.stop_run(name),
                 service::Action::Probe(run, which, Duration::ZERO) => self.probe(name, run, which),
                 service::Action::Probe(run, which, after) => {
-                    self.later(name, run, What::Probe(which), after)
+                    self.later(name, run, What::Probe(which), after);
                 }
                 service::Action::Timer(run, due, after) => {
-                    self.later(name, run, What::Due(due), after)
+                    self.later(name, run, What::Due(due), after);
                 }
             }
         }

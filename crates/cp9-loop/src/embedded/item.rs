@@ -19,12 +19,27 @@ pub(super) struct Item {
     pub(super) work: Work,
     /// True once its dependencies were told to be met.
     pub(super) deps_met: bool,
-    /// It is ending; what takes its place then, if anything.
-    pub(super) leaving: Option<Option<Resource>>,
+    /// Whether it is to stay.
+    pub(super) stay: Stay,
+}
+
+/// Whether a resource is to stay.
+#[derive(Debug)]
+pub(super) enum Stay {
+    /// It belongs to the plan.
+    Stays,
+    /// It goes when it has ended.
+    Leaves,
+    /// This takes its place when it has ended.
+    Replaced(Box<Resource>),
 }
 
 /// What a resource does.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a plan has few resources, and most plans as many builds as processes"
+)]
 pub(super) enum Work {
     /// It is built.
     Build {
@@ -71,7 +86,7 @@ impl Item {
             resource,
             work,
             deps_met: false,
-            leaving: None,
+            stay: Stay::Stays,
         }
     }
 
@@ -81,6 +96,11 @@ impl Item {
             Work::Build { builder, .. } => builder.product.is_some(),
             Work::Serve(serve) => serve.service.succeeded,
         }
+    }
+
+    /// True while it belongs to the plan.
+    pub(super) fn stays(&self) -> bool {
+        matches!(self.stay, Stay::Stays)
     }
 
     /// True when nothing runs for it any more.

@@ -130,11 +130,11 @@ pub(super) fn command(
     resource: &Resource,
     argv: &[String],
 ) -> Result<Cmd, LayError> {
-    let (program, args) = argv
+    let (program, words) = argv
         .split_first()
         .map_or(("", argv), |(program, args)| (program.as_str(), args));
     let mut cmd = Cmd::new(program)
-        .args(args)
+        .args(words)
         .cwd(resource.cwd.as_str())
         .clear_env();
     for (name, value) in &resource.env {

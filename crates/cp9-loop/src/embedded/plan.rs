@@ -35,9 +35,9 @@ fn check(plan: &DevPlan) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for resource in &plan.resources {
         let name = &resource.name;
-        let plain =
+        let is_plain =
             |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
-        if !plain(name) || !plain(&resource.service) {
+        if !is_plain(name) || !is_plain(&resource.service) {
             return Err(format!(
                 "resource `{name}` of service `{}` has no plain name",
                 resource.service

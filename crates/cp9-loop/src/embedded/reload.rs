@@ -7,7 +7,7 @@ use cp9_model::devplan::{DevPlan, Resource, Trigger};
 
 use super::child::in_words;
 use super::core::Core;
-use super::item::Work;
+use super::item::{Stay, Work};
 use super::plan::{self, build_digest, concrete};
 use super::sources::watch_sets;
 use super::{builder, service};
@@ -36,7 +36,7 @@ impl Core {
         let Some(item) = self.items.get(&entry.name) else {
             return self.add(entry);
         };
-        if item.leaving.is_some()
+        if !item.stays()
             || item.resource.kind != entry.kind
             || item.resource.service != entry.service
         {
@@ -92,8 +92,9 @@ impl Core {
     /// Ends a resource; a successor takes its place when it has ended.
     fn leave(&mut self, name: &str, successor: Option<Resource>) {
         if let Some(item) = self.items.get_mut(name) {
-            item.leaving = Some(successor);
+            item.stay = successor.map_or(Stay::Leaves, |entry| Stay::Replaced(Box::new(entry)));
         }
+        self.refuse_triggers(name);
         self.end(name);
     }
 
@@ -102,14 +103,14 @@ impl Core {
         let gone: Vec<String> = self
             .items
             .iter()
-            .filter(|(_, item)| item.leaving.is_some() && item.ended())
+            .filter(|(_, item)| !item.stays() && item.ended())
             .map(|(name, _)| name.clone())
             .collect();
         for name in gone {
             let Some(item) = self.items.shift_remove(&name) else {
                 continue;
             };
-            if let Some(successor) = item.leaving.flatten() {
+            if let Stay::Replaced(successor) = item.stay {
                 self.add(&successor);
                 // Its watched files were reported while its predecessor stood in its place.
                 self.sources.set_plan(watch_sets(&self.plan));

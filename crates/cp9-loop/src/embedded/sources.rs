@@ -2,6 +2,7 @@
 //! honoured), and a cache that spares reading files whose stamp has not moved.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -102,9 +103,8 @@ impl WatchSet {
             .git_global(false)
             .filter_entry(move |entry| {
                 let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-                let never =
-                    entry.depth() > 0 && NEVER.iter().any(|name| entry.file_name() == *name);
-                !never && !(entry.depth() > 0 && own.matched(entry.path(), is_dir).is_ignore())
+                let never = NEVER.iter().any(|name| entry.file_name() == *name);
+                entry.depth() == 0 || !(never || own.matched(entry.path(), is_dir).is_ignore())
             })
             .build();
         for entry in walk.flatten() {
@@ -187,7 +187,7 @@ impl DigestCache {
         let mut text = String::new();
         for (label, path) in &found.files {
             let digest = self.file(doors, path);
-            text.push_str(&format!("{}\0{label}\n", digest));
+            let _ = writeln!(text, "{digest}\0{label}");
         }
         cp9_model::digest::bytes(text.as_bytes())
     }

@@ -43,7 +43,7 @@ impl Place {
         }
     }
 
-    fn labels(&self, set: &WatchSet) -> Vec<String> {
+    fn labels(set: &WatchSet) -> Vec<String> {
         set.walk()
             .files
             .into_iter()
@@ -70,7 +70,7 @@ fn ignore_files_patterns_and_tool_folders_are_no_source() {
     place.write("src/sub/.ignore", "deep.rs\n");
     let set = place.set(&["src"], &["out/"]);
     assert_eq!(
-        place.labels(&set),
+        Place::labels(&set),
         [
             "src/.env",
             "src/.gitignore",
@@ -85,7 +85,7 @@ fn a_watched_folder_below_an_ignored_one_is_watched() {
     let place = Place::new();
     place.write(".gitignore", "*\n");
     place.write("src/main.rs", "x");
-    assert_eq!(place.labels(&place.set(&["src"], &[])), ["src/main.rs"]);
+    assert_eq!(Place::labels(&place.set(&["src"], &[])), ["src/main.rs"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn single_files_and_missing_paths_work() {
     let place = Place::new();
     place.write("go.mod", "x");
     let set = place.set(&["go.mod", "later/src"], &[]);
-    assert_eq!(place.labels(&set), ["go.mod"]);
+    assert_eq!(Place::labels(&set), ["go.mod"]);
     assert!(set.walk().dirs.contains(place.dir.path()));
     assert!(set.concerns(&place.path("go.mod")) && set.concerns(&place.path("later")));
     assert!(

@@ -268,34 +268,44 @@ pub(super) fn for_each_record(
     }
 }
 
-/// Raw lines that the index does not hold: whole ones and the unfinished last, with the time of
-/// the file's last change.
-pub(super) fn remainder(
-    raw: &Utf8Path,
-    service: &str,
-    resource: &str,
-    offset: u64,
-    redactor: &Redactor,
-    with_unfinished: bool,
-    sink: &mut dyn FnMut(Record),
-) -> std::io::Result<()> {
-    let Ok(changed) = std::fs::metadata(raw).and_then(|facts| facts.modified()) else {
-        return Ok(());
-    };
-    let arrived = Timestamp::try_from(changed).unwrap_or(Timestamp::UNIX_EPOCH);
-    let mut recorder = Recorder::new(service, resource, redactor.clone());
-    let mut tail = RawTail::new(raw.to_owned(), offset);
-    while tail.advance(BUDGET, &mut |line, offset| {
-        sink(Record {
-            line: recorder.line(line, arrived),
-            offset,
-        })
-    })? {}
-    if with_unfinished && let Some(line) = tail.unfinished() {
-        sink(Record {
-            line: recorder.line(line, arrived),
-            offset,
-        });
+/// Raw lines of one resource that the index does not hold.
+pub(super) struct Remainder<'a> {
+    pub(super) raw: &'a Utf8Path,
+    pub(super) service: &'a str,
+    pub(super) resource: &'a str,
+    /// Where the index ends.
+    pub(super) offset: u64,
+    /// The time of the last line before.
+    pub(super) after: Timestamp,
+    pub(super) redactor: &'a Redactor,
+}
+
+impl Remainder<'_> {
+    /// Hands over the whole lines, and the unfinished last one if wanted. Their time is that of
+    /// the file's last change, but never before the line before.
+    pub(super) fn read(
+        &self,
+        with_unfinished: bool,
+        sink: &mut dyn FnMut(Record),
+    ) -> std::io::Result<()> {
+        let Ok(changed) = std::fs::metadata(self.raw).and_then(|facts| facts.modified()) else {
+            return Ok(());
+        };
+        let changed = Timestamp::try_from(changed).unwrap_or(Timestamp::UNIX_EPOCH);
+        let arrived = changed.max(self.after);
+        let mut recorder = Recorder::new(self.service, self.resource, self.redactor.clone());
+        let mut tail = RawTail::new(self.raw.to_owned(), self.offset);
+        let mut end = self.offset;
+        let mut take = |line: &[u8], offset: u64| {
+            end = offset;
+            let line = recorder.line(line, arrived);
+            sink(Record { line, offset });
+        };
+        while tail.advance(BUDGET, &mut take)? {}
+        if with_unfinished && let Some(line) = tail.unfinished() {
+            let line = recorder.line(line, arrived);
+            sink(Record { line, offset: end });
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use thiserror::Error;
 use tokio::sync::mpsc;
 
-use super::index::{for_each_record, owner, remainder};
+use super::index::{Remainder, for_each_record, owner};
 use super::parse::Level;
 use super::record::Record;
 
@@ -164,11 +164,22 @@ pub(crate) fn learn_secrets(doors: &Doors, folder: &Utf8Path) {
     };
     for entry in entries
         .flatten()
-        .filter(|entry| entry.file_name().ends_with(".env"))
+        .filter(|entry| entry.path().extension() == Some("env"))
     {
         // A file that is not in the format feeds no process, so it hides nothing from a log.
         let _ = crate::secrets::load(&doors.quiet(), entry.path());
     }
+}
+
+/// The last line that a reader has had of a resource.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Where it ends in the raw file.
+    offset: u64,
+    /// When it was.
+    time: Timestamp,
+    /// True when the index does not hold it yet.
+    ahead: bool,
 }
 
 /// How far a reader has come.
@@ -178,8 +189,7 @@ struct Place<'a> {
     query: &'a Query,
     /// Byte in each service's index.
     index: BTreeMap<String, u64>,
-    /// Raw offset of each resource, and whether it is ahead of the index.
-    raw: BTreeMap<String, (u64, bool)>,
+    raw: BTreeMap<String, Known>,
     owners: BTreeMap<String, String>,
 }
 
@@ -201,7 +211,7 @@ impl<'a> Place<'a> {
             by_service
                 .entry(line.service.clone())
                 .or_default()
-                .push(line)
+                .push(line);
         };
         self.indexed(&mut keep)?;
         self.unindexed(with_unfinished, &mut keep)?;
@@ -238,11 +248,15 @@ impl<'a> Place<'a> {
             let mut take = |record: Record, _| {
                 let Record { line, offset } = record;
                 owners.insert(line.resource.clone(), line.service.clone());
-                let known = raw.entry(line.resource.clone()).or_insert((0, false));
-                if known.1 && offset <= known.0 {
+                let known = raw.entry(line.resource.clone()).or_default();
+                if known.ahead && offset <= known.offset {
                     return;
                 }
-                *known = (offset, false);
+                *known = Known {
+                    offset,
+                    time: time(&line),
+                    ahead: false,
+                };
                 if query.wants_service(&line.service) && query.wants(&line) {
                     sink(line);
                 }
@@ -265,24 +279,30 @@ impl<'a> Place<'a> {
             if !self.query.wants_service(&service) {
                 continue;
             }
-            let known = self.raw.entry(resource.clone()).or_insert((0, false));
-            let (from, query) = (known.0, self.query);
+            let known = self.raw.entry(resource.clone()).or_default();
+            let (remainder, query) = (
+                Remainder {
+                    raw: &path,
+                    service: &service,
+                    resource: &resource,
+                    offset: known.offset,
+                    after: known.time,
+                    redactor: &self.doors.redactor,
+                },
+                self.query,
+            );
             let mut take = |record: Record| {
-                *known = (record.offset, true);
+                *known = Known {
+                    offset: record.offset,
+                    time: time(&record.line),
+                    ahead: true,
+                };
                 if query.wants(&record.line) {
                     sink(record.line);
                 }
             };
-            remainder(
-                &path,
-                &service,
-                &resource,
-                from,
-                &self.doors.redactor,
-                with_unfinished,
-                &mut take,
-            )
-            .map_err(|source| LogsError::Read { path, source })?;
+            let read = remainder.read(with_unfinished, &mut take);
+            read.map_err(|source| LogsError::Read { path, source })?;
         }
         Ok(())
     }

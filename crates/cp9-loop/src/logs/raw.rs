@@ -123,7 +123,7 @@ mod tests {
         let mut lines = Vec::new();
         while tail
             .advance(1 << 20, &mut |line, end| {
-                lines.push((String::from_utf8_lossy(line).into_owned(), end))
+                lines.push((String::from_utf8_lossy(line).into_owned(), end));
             })
             .expect("read")
         {}

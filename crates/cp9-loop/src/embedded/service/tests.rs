@@ -1,6 +1,6 @@
 //! The process machine, event by event.
 
-use cp9_model::devplan::Check;
+use cp9_model::devplan::{Check, Probe};
 use proptest::prelude::*;
 
 use super::*;

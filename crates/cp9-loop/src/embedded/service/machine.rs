@@ -4,134 +4,60 @@
 use std::time::Duration;
 
 use cp9_model::control::Phase;
-use cp9_model::devplan::Probe;
 use cp9_tools::ProcessId;
 
-use super::builder::Product;
-use super::probe::{self, ProbeState};
-use super::supervise::{self, Decision, History};
+use super::event::{Action, Due, Event, Probes, Started, Which};
+use crate::embedded::builder::Product;
+use crate::embedded::probe::ProbeState;
+use crate::embedded::supervise::{self, Decision, History};
 
 /// Failures in a row that count as a verdict; fewer are the usual wait for a neighbour.
 const VERDICT_FAILURES: u32 = 3;
 /// A start that is not ready after this, or after the probe's own patience, is a verdict.
-const START_PATIENCE: Duration = Duration::from_secs(60);
-
-/// Which probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    /// Decides whether the process is ready.
-    Ready,
-    /// Decides whether the process must be restarted.
-    Live,
-}
-
-/// Which timer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Due {
-    /// A back-off is over.
-    Restart,
-    /// The run has lasted long enough to clear the failures.
-    Stable,
-    /// The start has taken too long.
-    Late,
-}
-
-/// What a running process was started from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Started {
-    /// Its binary and source digests.
-    pub(super) product: Option<Product>,
-    /// Digest of its plan entry, files and secrets.
-    pub(super) entry: String,
-}
-
-/// What happens to a served process. `run` tells which start an event is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Event {
-    /// What it depends on has had success.
-    DepsMet,
-    /// A product to run.
-    Product(Product),
-    /// The digest of its plan entry, files and secrets; a new one restarts it.
-    Entry(String),
-    /// A person asks for a restart.
-    Triggered,
-    /// A process of an earlier controller goes on under this one.
-    Adopted(ProcessId, Started),
-    /// The process was started.
-    Spawned(u64, ProcessId),
-    /// It could not be started, with the reason.
-    SpawnFailed(u64, String),
-    /// It ended, with the reason in words.
-    Exited(u64, String),
-    /// A probe answered.
-    Probed(u64, Which, Result<(), String>),
-    /// A timer fired.
-    Due(u64, Due),
-    /// The controller ends, or the resource left the plan.
-    Stop,
-}
-
-/// What must be done, for the run it names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    /// Start the process from this.
-    Spawn(u64, Started),
-    /// Stop it: signal, grace, kill.
-    Stop(u64),
-    /// Ask a probe after a pause.
-    Probe(u64, Which, Duration),
-    /// Fire a timer after a pause.
-    Timer(u64, Due, Duration),
-}
+const START_PATIENCE: Duration = Duration::from_mins(1);
 
 /// Why a process is being stopped, which decides what follows its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Then {
+pub(super) enum Then {
     Start,
     Fail(String),
     End,
 }
 
-/// How a process is judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Probes {
-    /// Readiness.
-    pub(super) ready: Probe,
-    /// Liveness.
-    pub(super) live: Option<Probe>,
-}
-
 /// The state of a served process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Service {
-    probes: Probes,
-    needs_product: bool,
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one process"
+)]
+pub(in crate::embedded) struct Service {
+    pub(super) probes: Probes,
+    pub(super) needs_product: bool,
     deps_met: bool,
-    phase: Phase,
-    run: u64,
-    since: Duration,
-    history: History,
-    ready_state: ProbeState,
-    live_state: ProbeState,
+    pub(super) phase: Phase,
+    pub(super) run: u64,
+    pub(super) since: Duration,
+    pub(super) history: History,
+    pub(super) ready_state: ProbeState,
+    pub(super) live_state: ProbeState,
     then: Option<Then>,
-    product: Option<Product>,
+    pub(super) product: Option<Product>,
     entry: Option<String>,
-    id: Option<ProcessId>,
-    started: Started,
+    pub(super) id: Option<ProcessId>,
+    pub(super) started: Started,
     /// True once it was ready.
-    pub(super) succeeded: bool,
+    pub(in crate::embedded) succeeded: bool,
     /// True once it was ready or failed.
-    pub(super) verdict: bool,
+    pub(in crate::embedded) verdict: bool,
     /// Why it is not ready.
-    pub(super) message: Option<String>,
+    pub(in crate::embedded) message: Option<String>,
     /// Starts so far.
-    pub(super) runs: u32,
+    pub(in crate::embedded) runs: u32,
 }
 
 impl Service {
     /// A process that was never started.
-    pub(super) fn new(probes: Probes, needs_product: bool) -> Self {
+    pub(in crate::embedded) fn new(probes: Probes, needs_product: bool) -> Self {
         Self {
             probes,
             needs_product,
@@ -155,7 +81,7 @@ impl Service {
     }
 
     /// Takes one event at a moment since the controller's start.
-    pub(super) fn step(&mut self, event: Event, now: Duration) -> Vec<Action> {
+    pub(in crate::embedded) fn step(&mut self, event: Event, now: Duration) -> Vec<Action> {
         match event {
             Event::DepsMet => {
                 self.deps_met = true;
@@ -168,9 +94,9 @@ impl Service {
             Event::Spawned(run, id) if run == self.run => self.spawned(id, now),
             Event::SpawnFailed(run, message) if run == self.run => {
                 self.verdict = true;
-                self.ended(message, now)
+                self.ended(&message, now)
             }
-            Event::Exited(run, message) if run == self.run => self.ended(message, now),
+            Event::Exited(run, message) if run == self.run => self.ended(&message, now),
             Event::Probed(run, which, answer) if run == self.run => self.probed(which, answer),
             Event::Due(run, due) if run == self.run => self.due(due),
             Event::Stop => self.stop(),
@@ -251,7 +177,7 @@ impl Service {
         vec![Action::Spawn(self.run, self.started.clone())]
     }
 
-    fn halt(&mut self, then: Then) -> Vec<Action> {
+    pub(super) fn halt(&mut self, then: Then) -> Vec<Action> {
         self.phase = Phase::Stopping;
         self.then = Some(then);
         vec![Action::Stop(self.run)]
@@ -300,7 +226,7 @@ impl Service {
         ]
     }
 
-    fn ended(&mut self, message: String, now: Duration) -> Vec<Action> {
+    fn ended(&mut self, message: &str, now: Duration) -> Vec<Action> {
         let ran = if self.id.take().is_some() {
             now.saturating_sub(self.since)
         } else {
@@ -314,7 +240,7 @@ impl Service {
                 Vec::new()
             }
             Some(Then::Fail(reason)) => self.failed(&reason, ran),
-            None => self.failed(&message, ran),
+            None => self.failed(message, ran),
         }
     }
 
@@ -347,64 +273,6 @@ impl Service {
         }
     }
 
-    fn probed(&mut self, which: Which, answer: Result<(), String>) -> Vec<Action> {
-        if !self.alive() {
-            return Vec::new();
-        }
-        match which {
-            Which::Ready => self.ready_probed(answer),
-            Which::Live => self.live_probed(answer),
-        }
-    }
-
-    fn ready_probed(&mut self, answer: Result<(), String>) -> Vec<Action> {
-        let first = !self.ready_state.passed_once;
-        let (state, pause) = probe::step(self.ready_state, answer.is_ok(), &self.probes.ready);
-        self.ready_state = state;
-        let mut actions = Vec::new();
-        if state.passing {
-            self.phase = Phase::Running;
-            self.succeeded = true;
-            self.verdict = true;
-            self.message = None;
-        } else {
-            if self.phase == Phase::Running {
-                self.phase = Phase::Unready;
-            }
-            // The reason of a crash says more than the closed port of the next start.
-            let crashed = self.phase == Phase::Starting && self.history.failures > 0;
-            if !crashed || self.message.is_none() {
-                self.message = answer.err().or(self.message.take());
-            }
-        }
-        if first && state.passed_once && self.probes.live.is_some() {
-            actions.push(Action::Probe(self.run, Which::Live, pause));
-        }
-        if !(state.passed_once && probe::is_once(&self.probes.ready)) {
-            actions.push(Action::Probe(self.run, Which::Ready, pause));
-        }
-        actions
-    }
-
-    fn live_probed(&mut self, answer: Result<(), String>) -> Vec<Action> {
-        let Some(probe) = self.probes.live.clone() else {
-            return Vec::new();
-        };
-        let (mut state, _) = probe::step(self.live_state, answer.is_ok(), &probe);
-        // Liveness is asked only after the first readiness, so never at the eager pace.
-        state.passed_once = true;
-        self.live_state = state;
-        match answer {
-            Err(reason) if probe::failed(&state, &probe) => {
-                self.halt(Then::Fail(format!("liveness probe failed: {reason}")))
-            }
-            _ => {
-                let pause = Duration::from_secs(u64::from(probe.period_seconds.max(1)));
-                vec![Action::Probe(self.run, Which::Live, pause)]
-            }
-        }
-    }
-
     fn due(&mut self, due: Due) -> Vec<Action> {
         match due {
             Due::Restart if self.phase == Phase::Backoff => return self.start(),
@@ -421,66 +289,14 @@ impl Service {
         Vec::new()
     }
 
-    fn alive(&self) -> bool {
+    pub(super) fn alive(&self) -> bool {
         matches!(
             self.phase,
             Phase::Starting | Phase::Running | Phase::Unready
         )
     }
-
-    /// What it is doing.
-    pub(super) fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// The start that events are about now.
-    pub(super) fn run(&self) -> u64 {
-        self.run
-    }
-
-    /// True while the process may be probed.
-    pub(super) fn probed_run(&self, run: u64) -> bool {
-        run == self.run && self.alive()
-    }
-
-    /// How it is judged.
-    pub(super) fn probe(&self, which: Which) -> Option<&Probe> {
-        match which {
-            Which::Ready => Some(&self.probes.ready),
-            Which::Live => self.probes.live.as_ref(),
-        }
-    }
-
-    /// How long the process has been running.
-    pub(super) fn age(&self, now: Duration) -> Duration {
-        now.saturating_sub(self.since)
-    }
-
-    /// Failures in a row since the last stable run.
-    pub(super) fn restarts(&self) -> u32 {
-        self.history.failures
-    }
-
-    /// The process, while there is one.
-    pub(super) fn id(&self) -> Option<ProcessId> {
-        self.id
-    }
-
-    /// What the process was started from, while there is one.
-    pub(super) fn started(&self) -> Option<&Started> {
-        self.id.map(|_| &self.started)
-    }
-
-    /// Replaces what the plan says of it; takes effect with the next check and start.
-    pub(super) fn set_plan(&mut self, probes: Probes, needs_product: bool) {
-        self.probes = probes;
-        self.needs_product = needs_product;
-        if !needs_product {
-            self.product = None;
-        }
-    }
 }
 
 #[cfg(test)]
-#[path = "service_tests.rs"]
+#[path = "tests.rs"]
 mod tests;

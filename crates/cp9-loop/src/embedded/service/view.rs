@@ -1,0 +1,64 @@
+//! What others may know of a served process.
+
+use std::time::Duration;
+
+use cp9_model::control::Phase;
+use cp9_model::devplan::Probe;
+use cp9_tools::ProcessId;
+
+use super::Service;
+use super::event::{Probes, Started, Which};
+
+impl Service {
+    /// What it is doing.
+    pub(in crate::embedded) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The start that events are about now.
+    pub(in crate::embedded) fn run(&self) -> u64 {
+        self.run
+    }
+
+    /// True while the process may be probed.
+    pub(in crate::embedded) fn probed_run(&self, run: u64) -> bool {
+        run == self.run && self.alive()
+    }
+
+    /// How it is judged.
+    pub(in crate::embedded) fn probe(&self, which: Which) -> Option<&Probe> {
+        match which {
+            Which::Ready => Some(&self.probes.ready),
+            Which::Live => self.probes.live.as_ref(),
+        }
+    }
+
+    /// How long the process has been running.
+    pub(in crate::embedded) fn age(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.since)
+    }
+
+    /// Failures in a row since the last stable run.
+    pub(in crate::embedded) fn restarts(&self) -> u32 {
+        self.history.failures
+    }
+
+    /// The process, while there is one.
+    pub(in crate::embedded) fn id(&self) -> Option<ProcessId> {
+        self.id
+    }
+
+    /// What the process was started from, while there is one.
+    pub(in crate::embedded) fn started(&self) -> Option<&Started> {
+        self.id.map(|_| &self.started)
+    }
+
+    /// Replaces what the plan says of it; takes effect with the next check and start.
+    pub(in crate::embedded) fn set_plan(&mut self, probes: Probes, needs_product: bool) {
+        self.probes = probes;
+        self.needs_product = needs_product;
+        if !needs_product {
+            self.product = None;
+        }
+    }
+}

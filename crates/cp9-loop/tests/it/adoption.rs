@@ -1,0 +1,163 @@
+//! kill -9 of the controller loses nothing.
+
+use cp9_loop::embedded::controller_state;
+use cp9_loop::{Controller, ControllerState, logs};
+use cp9_tools::Signal;
+use cp9_tools::procs::signal_group;
+
+use super::session::{Session, eventually, is_running, of, pid, version};
+
+fn texts(session: &Session, resource: &str) -> Vec<String> {
+    let query = logs::Query {
+        all: true,
+        ..logs::Query::default()
+    };
+    let lines = logs::read(&session.doors, &session.paths.folder, &query).expect("logs");
+    lines
+        .into_iter()
+        .filter(|line| line.resource == resource)
+        .map(|line| line.text)
+        .collect()
+}
+
+#[tokio::test]
+async fn the_next_controller_adopts_processes_builds_nothing_and_loses_no_line() {
+    let mut session = Session::new();
+    session.source_service("api");
+    session.save(
+        "src/api.sh",
+        "#!/bin/sh\necho v1 > $OUT/$NAME\necho one\ntrap 'echo two' USR1\nwhile :; do sleep 1000 & wait $!; kill $!; done\n",
+    );
+    session.write_plan();
+    let first = session.serve_apart();
+    let before = session.watch().await.until_ready().await;
+    assert_eq!(before.hello.pid, first.pid);
+    let id = session.scope().id;
+    assert_eq!(
+        controller_state(&session.paths, &id).await,
+        ControllerState::Running { pid: first.pid }
+    );
+
+    signal_group(first, Signal::Kill);
+    eventually("the end of the controller", || !is_running(first.pid)).await;
+    assert_eq!(
+        controller_state(&session.paths, &id).await,
+        ControllerState::Dead
+    );
+    assert!(is_running(pid(&before, "api")));
+    assert_eq!(texts(&session, "api"), ["one"]);
+
+    session.serve_apart();
+    let mut watch = session.watch().await;
+    let after = watch.until_ready().await;
+    assert_eq!(pid(&after, "api"), pid(&before, "api"));
+    assert_eq!(of(&after, "api-live-binary").runs, 0);
+    assert_eq!(of(&after, "api").binary, of(&before, "api").binary);
+    assert_eq!(session.lines("out/builds"), 1);
+    assert_eq!(texts(&session, "api"), ["one"]);
+
+    session.save("src/api.sh", &version("v2"));
+    let next = watch
+        .until("the new version", |status| {
+            of(status, "api-live-binary").runs == 1
+        })
+        .await;
+    assert_eq!(
+        of(&next, "api-live-binary").phase,
+        cp9_model::control::Phase::Built
+    );
+    watch
+        .until("another process", |status| {
+            of(status, "api")
+                .pid
+                .is_some_and(|new| new != pid(&before, "api"))
+        })
+        .await;
+    watch.until_ready().await;
+    assert!(!is_running(pid(&before, "api")));
+
+    session.client().await.stop().await.expect("stops");
+    watch.ended().await;
+    assert_eq!(
+        controller_state(&session.paths, &id).await,
+        ControllerState::Stopped
+    );
+    assert_eq!(texts(&session, "api"), ["one", "INFO v2 up"]);
+}
+
+#[tokio::test]
+async fn a_plan_that_changed_meanwhile_restarts_or_ends_what_it_concerns() {
+    let mut session = Session::new();
+    session.command_service("kept", "exec sleep 1000");
+    session.command_service("changed", "exec sleep 1000");
+    session.command_service("removed", "exec sleep 1000");
+    session.write_plan();
+    let first = session.serve_apart();
+    let before = session.watch().await.until_ready().await;
+    signal_group(first, Signal::Kill);
+    eventually("the end of the controller", || !is_running(first.pid)).await;
+
+    session.resources.pop();
+    session.resources[1]["env"]["NEW"] = "1".into();
+    session.write_plan();
+    session.serve_apart();
+    let mut watch = session.watch().await;
+    let after = watch
+        .until("another process", |status| {
+            of(status, "changed").ready && pid(status, "changed") != pid(&before, "changed")
+        })
+        .await;
+    assert_eq!(pid(&after, "kept"), pid(&before, "kept"));
+    assert!(!is_running(pid(&before, "removed")));
+    session.client().await.stop().await.expect("stops");
+    watch.ended().await;
+    assert!(!is_running(pid(&before, "kept")));
+}
+
+#[tokio::test]
+async fn a_build_in_flight_is_ended_and_redone() {
+    let mut session = Session::new();
+    session.source_service("api");
+    let script = "cd ..; echo x >> out/builds; if [ ! -f out/go ]; then echo $$ > out/slow; exec sleep 1000; fi; \
+        cp $0 $1; chmod 755 $1";
+    session.resources[0]["argv"] =
+        serde_json::json!(["/bin/sh", "-c", script, "src/api.sh", "${output}"]);
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let first = session.serve_apart();
+    eventually("the build", || session.lines("out/slow") == 1).await;
+    let build: u32 = session.text("out/slow").trim().parse().expect("pid");
+    let record = session
+        .paths
+        .folder
+        .join("run/api/build-api-live-binary.json");
+    eventually("the record of the build", || session.doors.exists(&record)).await;
+    signal_group(first, Signal::Kill);
+    eventually("the end of the controller", || !is_running(first.pid)).await;
+    assert!(is_running(build));
+    session.save("out/go", "");
+    session.serve_apart();
+    let mut watch = session.watch().await;
+    watch.until_ready().await;
+    assert!(!is_running(build));
+    assert_eq!(session.lines("out/builds"), 2);
+    session.client().await.stop().await.expect("stops");
+    watch.ended().await;
+}
+
+#[tokio::test]
+async fn sigterm_ends_controller_and_children() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    session.write_plan();
+    let controller = session.serve_apart();
+    let status = session.watch().await.until_ready().await;
+    signal_group(controller, Signal::Term);
+    eventually("the end of the controller", || !is_running(controller.pid)).await;
+    assert!(!is_running(pid(&status, "api")));
+    let id = session.scope().id;
+    assert_eq!(
+        controller_state(&session.paths, &id).await,
+        ControllerState::Stopped
+    );
+}

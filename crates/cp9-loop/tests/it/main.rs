@@ -1,0 +1,8 @@
+//! The embedded controller with real child processes: shell scripts as services and builds.
+
+mod adoption;
+mod builds;
+mod control;
+mod follow;
+mod processes;
+mod session;

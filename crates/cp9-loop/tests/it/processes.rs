@@ -1,0 +1,196 @@
+//! Processes that end by themselves, wait for each other, or never get ready.
+
+use cp9_loop::Controller;
+use cp9_model::control::Phase;
+
+use super::session::{Session, eventually, of, pid};
+
+#[tokio::test]
+async fn a_crash_is_shown_with_its_last_words_and_started_again() {
+    let mut session = Session::new();
+    session.command_service(
+        "api",
+        "echo started >> $OUT/api; echo 'panic: no database' >&2; exit 3",
+    );
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let status = watch
+        .until("a back-off", |status| {
+            of(status, "api").phase == Phase::Backoff
+        })
+        .await;
+    let message = of(&status, "api").message.clone().expect("message");
+    assert!(
+        message.starts_with("exited with code 3: panic: no database (failure 1 of 8"),
+        "{message}"
+    );
+    assert!(!of(&status, "api").ready);
+    watch
+        .until("the second start", |status| of(status, "api").restarts == 2)
+        .await;
+    assert!(session.lines("out/api") >= 2);
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_killed_process_comes_back() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+    let id = cp9_tools::procs::find(pid(&first, "api"))
+        .expect("process")
+        .id;
+    cp9_tools::procs::signal_group(id, cp9_tools::Signal::Kill);
+    let second = watch
+        .until("another process", |status| {
+            of(status, "api").runs == 2 && of(status, "api").ready
+        })
+        .await;
+    assert_eq!(of(&second, "api").restarts, 1);
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_trigger_restarts_a_process() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+    let mut client = session.client().await;
+    client.trigger("api").await.expect("triggers");
+    assert!(
+        !of(&client.status().await.expect("status"), "api").ready || of(&first, "api").runs == 2
+    );
+    watch
+        .until("another process", |status| {
+            of(status, "api").runs == 2 && of(status, "api").ready
+        })
+        .await;
+    client.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_missing_program_or_secret_is_named() {
+    let mut session = Session::new();
+    session.command_service("gone", "x")["argv"] = serde_json::json!(["/nonexistent/program"]);
+    session.command_service("mute", "exec sleep 1000")["secrets"] =
+        serde_json::json!([{"env": "A", "file": "${session}/secrets/mute.env", "key": "A"}]);
+    session.save("s/secrets/mute.env", "B=1\n");
+    session.write_plan();
+    let _served = session.serve_here();
+    let status = session
+        .watch()
+        .await
+        .until("verdicts", |status| {
+            status.resources.iter().all(|resource| resource.verdict)
+        })
+        .await;
+    let message = |name: &str| of(&status, name).message.clone().expect("message");
+    assert!(
+        message("gone").contains("/nonexistent/program"),
+        "{}",
+        message("gone")
+    );
+    assert!(
+        message("mute").contains("no key `A`"),
+        "{}",
+        message("mute")
+    );
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn dependencies_gate_the_first_start_only() {
+    let mut session = Session::new();
+    session.command_service("db", "touch $OUT/db; exec sleep 1000")["ready"]["check"] =
+        serde_json::json!({"type": "exec", "argv": ["/bin/sh", "-c", "test -f $OUT/ready"]});
+    session.command_service(
+        "api",
+        "test -f $OUT/ready || touch $OUT/early; exec sleep 1000",
+    )["deps"] = serde_json::json!(["db"]);
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let waiting = watch
+        .until("the first check", |status| {
+            of(status, "db").message.is_some()
+        })
+        .await;
+    assert_eq!(
+        (of(&waiting, "api").phase, of(&waiting, "api").verdict),
+        (Phase::Waiting, false)
+    );
+    assert_eq!(
+        of(&waiting, "api").message.as_deref(),
+        Some("waits for `db`")
+    );
+    session.save("out/ready", "");
+    let first = watch.until_ready().await;
+    assert!(
+        session.text("out/early").is_empty() && !session.doors.exists(&session.path("out/early"))
+    );
+    session
+        .client()
+        .await
+        .trigger("db")
+        .await
+        .expect("triggers");
+    let second = watch
+        .until("db again", |status| {
+            of(status, "db").runs == 2 && of(status, "db").ready
+        })
+        .await;
+    assert_eq!(pid(&second, "api"), pid(&first, "api"));
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_service_without_a_build_restarts_when_its_files_change() {
+    let mut session = Session::new();
+    session.save("src/app.sh", "echo one > $OUT/api; exec sleep 1000\n");
+    let entry = session.command_service("api", ". ./app.sh");
+    entry["cwd"] = "${src}".into();
+    entry["watch"] = serde_json::json!(["${src}"]);
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+    assert!(of(&first, "api").source.is_some() && of(&first, "api").binary.is_none());
+    session.save("src/app.sh", "echo two > $OUT/api; exec sleep 1000\n");
+    let second = watch
+        .until("another process", |status| {
+            of(status, "api").runs == 2 && of(status, "api").ready
+        })
+        .await;
+    assert_ne!(of(&second, "api").source, of(&first, "api").source);
+    eventually("the new version", || session.text("out/api") == "two\n").await;
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn liveness_restarts_a_process() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000")["live"] = serde_json::json!({
+        "check": {"type": "exec", "argv": ["/bin/sh", "-c", "test ! -f $OUT/sick"]},
+        "period_seconds": 1, "timeout_seconds": 1, "failure_threshold": 1, "success_threshold": 1});
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+    session.save("out/sick", "");
+    watch
+        .until("the end of the sick one", |status| {
+            of(status, "api").restarts == 1
+        })
+        .await;
+    std::fs::remove_file(session.path("out/sick")).expect("healed");
+    let second = watch.until_ready().await;
+    assert_ne!(pid(&second, "api"), pid(&first, "api"));
+    session.client().await.stop().await.expect("stops");
+}

@@ -1,0 +1,287 @@
+//! A session folder with a plan, its controller in this process or in one of its own, and waiting
+//! on what the controller publishes.
+
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cp9_loop::ControllerError;
+use cp9_loop::embedded::{Client, SessionFolderPaths, StatusStream, serve};
+use cp9_model::control::{ControllerStatus, ResourceStatus};
+use cp9_model::scope::Scope;
+use cp9_tools::{Clock, Cmd, Doors, Environment, ProcessId};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+/// No event takes this long unless something is wrong.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Session {
+    pub(crate) paths: SessionFolderPaths,
+    pub(crate) doors: Doors,
+    pub(crate) resources: Vec<Value>,
+    id: String,
+    dir: tempfile::TempDir,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let root = Utf8PathBuf::from_path_buf(dir.path().to_owned()).expect("utf-8");
+        let doors = Doors::new(environment(), Clock::system(), false);
+        let paths = SessionFolderPaths {
+            folder: root.join("s"),
+            socket: root.join("s/controller.sock"),
+            cache: root.join("cache"),
+        };
+        let id = dir
+            .path()
+            .file_name()
+            .expect("name")
+            .to_string_lossy()
+            .into_owned();
+        for folder in ["s/tilt", "s/secrets", "src", "out"] {
+            doors.create_private_dir(&root.join(folder)).expect("dir");
+        }
+        Self {
+            paths,
+            doors,
+            resources: Vec::new(),
+            id,
+            dir,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> Utf8PathBuf {
+        Utf8Path::from_path(self.dir.path())
+            .expect("utf-8")
+            .join(name)
+    }
+
+    /// Writes a file as a person's editor does: a new file renamed over the old.
+    pub(crate) fn save(&self, name: &str, text: &str) {
+        self.doors
+            .write_atomic(&self.path(name), text.as_bytes(), 0o755)
+            .expect("write");
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.doors.read_text(&self.path(name)).unwrap_or_default()
+    }
+
+    pub(crate) fn lines(&self, name: &str) -> usize {
+        self.text(name).lines().count()
+    }
+
+    /// The pair of resources of a service that is "built" by copying `src/<name>.sh`. A build
+    /// appends a line to `out/builds`, and fails with the line of the source that starts with `error`.
+    pub(crate) fn source_service(&mut self, name: &str) {
+        let out = self.path("out");
+        let script = format!(
+            "echo {name} >> {out}/builds; \
+             if grep '^error' ${{0}} >&2; then exit 1; fi; cp ${{0}} $1 && chmod 755 $1"
+        );
+        self.resources.push(json!({
+            "name": format!("{name}-live-binary"), "service": name, "kind": "build", "trigger": "auto",
+            "watch": ["${src}"], "cwd": "${src}",
+            "argv": ["/bin/sh", "-c", script, format!("${{src}}/{name}.sh"), "${output}"],
+            "binary": format!("${{session}}/.cp9-build/{name}/live/service"),
+        }));
+        self.resources.push(json!({
+            "name": name, "service": name, "kind": "serve", "trigger": "auto", "cwd": "${session}",
+            "argv": ["service", "an argument"], "deps": [format!("{name}-live-binary")],
+            "env": {"PATH": "/usr/bin:/bin", "OUT": out, "NAME": name},
+            "binary": format!("${{session}}/.cp9-build/{name}/live/service"),
+            "ready": {"check": {"type": "exec", "argv": ["/bin/sh", "-c", "test -s $OUT/$NAME"]},
+                "period_seconds": 1, "timeout_seconds": 5, "failure_threshold": 3, "success_threshold": 1},
+            "grace_seconds": 5,
+        }));
+    }
+
+    /// A service that is just a command; ready once it has lived for a moment.
+    pub(crate) fn command_service(&mut self, name: &str, script: &str) -> &mut Value {
+        self.resources.push(json!({
+            "name": name, "service": name, "kind": "serve", "trigger": "auto", "cwd": "${session}",
+            "argv": ["/bin/sh", "-c", script], "env": {"PATH": "/usr/bin:/bin", "OUT": self.path("out")},
+            "ready": {"check": {"type": "alive", "millis": 30},
+                "period_seconds": 1, "timeout_seconds": 1, "failure_threshold": 3, "success_threshold": 1},
+            "grace_seconds": 5,
+        }));
+        self.resources.last_mut().expect("pushed")
+    }
+
+    pub(crate) fn write_plan(&self) {
+        let plan = json!({
+            "apiVersion": "cp9.devplan/v1", "session": "test",
+            "roots": {"session": self.paths.folder, "src": self.path("src")}, "resources": self.resources,
+        });
+        let text = serde_json::to_vec_pretty(&plan).expect("json");
+        self.doors
+            .write_atomic(&self.paths.folder.join("tilt/dev-plan.json"), &text, 0o600)
+            .expect("write");
+    }
+
+    pub(crate) fn scope(&self) -> Scope {
+        serde_json::from_value(json!({"owner": "local", "session": "test", "id": self.id}))
+            .expect("scope")
+    }
+
+    pub(crate) fn serve_here(&self) -> JoinHandle<Result<(), ControllerError>> {
+        let doors = Doors::new(environment(), Clock::system(), false);
+        let (paths, scope, id) = (self.paths.clone(), self.scope(), self.id.clone());
+        tokio::spawn(async move { serve(doors, paths, scope, environment(), &id).await })
+    }
+
+    /// A controller in a process of its own: this test program, asked for the one test that serves.
+    pub(crate) fn serve_apart(&self) -> ProcessId {
+        let config = json!({"folder": self.paths.folder, "socket": self.paths.socket,
+            "cache": self.paths.cache, "scope": self.scope()});
+        self.save("controller.json", &config.to_string());
+        let cmd = Cmd::new(this_program())
+            .args(["--exact", "session::controller_process", "--nocapture"])
+            .cwd(self.path("."));
+        self.doors
+            .spawn_detached(&cmd, &self.path("controller.log"))
+            .expect("controller starts")
+    }
+
+    pub(crate) async fn client(&self) -> Client {
+        let connect = async {
+            loop {
+                match Client::connect(&self.paths.socket, &self.id).await {
+                    Ok(client) => return client,
+                    Err(_) => tokio::task::yield_now().await,
+                }
+            }
+        };
+        let connected = tokio::time::timeout(PATIENCE, connect).await;
+        connected.unwrap_or_else(|_| panic!("no controller: {}", self.text("controller.log")))
+    }
+
+    pub(crate) async fn watch(&self) -> Watch {
+        Watch {
+            stream: self.client().await.watch().await.expect("watch"),
+            last: None,
+        }
+    }
+}
+
+pub(crate) struct Watch {
+    stream: StatusStream,
+    last: Option<ControllerStatus>,
+}
+
+impl Watch {
+    /// Waits for a status that meets the condition, looking at the last one first.
+    pub(crate) async fn until(
+        &mut self,
+        what: &str,
+        met: impl Fn(&ControllerStatus) -> bool,
+    ) -> ControllerStatus {
+        let wait = async {
+            loop {
+                if let Some(status) = self.last.as_ref().filter(|status| met(status)) {
+                    return status.clone();
+                }
+                self.last = self.stream.next().await.expect("status");
+                assert!(
+                    self.last.is_some(),
+                    "the controller ended while waiting for {what}"
+                );
+            }
+        };
+        let met = tokio::time::timeout(PATIENCE, wait).await;
+        met.unwrap_or_else(|_| panic!("waited in vain for {what}: {:#?}", self.last))
+    }
+
+    pub(crate) async fn until_ready(&mut self) -> ControllerStatus {
+        self.until("everything ready", |status| {
+            status.resources.iter().all(|resource| resource.ready)
+        })
+        .await
+    }
+
+    /// Waits for the end of the controller.
+    pub(crate) async fn ended(&mut self) {
+        let end = async { while self.stream.next().await.expect("status").is_some() {} };
+        tokio::time::timeout(PATIENCE, end)
+            .await
+            .expect("the controller ends");
+    }
+}
+
+pub(crate) fn of<'a>(status: &'a ControllerStatus, name: &str) -> &'a ResourceStatus {
+    status
+        .resources
+        .iter()
+        .find(|resource| resource.name == name)
+        .expect("resource")
+}
+
+pub(crate) fn pid(status: &ControllerStatus, name: &str) -> u32 {
+    of(status, name).pid.expect("a pid")
+}
+
+pub(crate) fn is_running(pid: u32) -> bool {
+    cp9_tools::procs::find(pid).is_some_and(|facts| !facts.zombie)
+}
+
+/// Waits until a condition holds that nothing tells us about.
+pub(crate) async fn eventually(what: &str, met: impl Fn() -> bool) {
+    let mut tick = tokio::time::interval(Duration::from_millis(5));
+    let wait = async {
+        while !met() {
+            tick.tick().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait)
+        .await
+        .unwrap_or_else(|_| panic!("waited in vain for {what}"));
+}
+
+/// A script that says which version it is and runs until it is stopped.
+pub(crate) fn version(word: &str) -> String {
+    format!("#!/bin/sh\necho {word} > $OUT/$NAME\necho \"INFO {word} up\"\nexec sleep 1000\n")
+}
+
+fn environment() -> Environment {
+    let pairs = [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", "/nonexistent"),
+        ("CARGO", "/c"),
+        ("CARGO_PKG_NAME", "x"),
+    ];
+    Environment::new(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test program starts itself again"
+)]
+fn this_program() -> String {
+    std::env::current_exe()
+        .expect("own path")
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// No test: the body of the process that `serve_apart` starts. Elsewhere there is no
+/// `controller.json` in the working directory, and it ends at once.
+#[tokio::test]
+async fn controller_process() {
+    let Ok(text) = std::fs::read("controller.json") else {
+        return;
+    };
+    let config: Value = serde_json::from_slice(&text).expect("json");
+    let path = |name: &str| Utf8PathBuf::from(config[name].as_str().expect("path"));
+    let paths = SessionFolderPaths {
+        folder: path("folder"),
+        socket: path("socket"),
+        cache: path("cache"),
+    };
+    let scope: Scope = serde_json::from_value(config["scope"].clone()).expect("scope");
+    let id = scope.id.clone();
+    let doors = Doors::new(environment(), Clock::system(), false);
+    serve(doors, paths, scope, environment(), &id)
+        .await
+        .expect("serves until it is stopped");
+}
