@@ -9,6 +9,7 @@ pub mod source;
 mod tests;
 
 pub use code::Code;
+pub(crate) use finding::report_all;
 pub use finding::{Finding, MOST_SHOWN, report};
 pub use source::Source;
 

@@ -84,6 +84,7 @@ pub(crate) fn missing(check: &mut Check<'_>, support: Support) {
     if support == Support::Everything {
         return;
     }
+    let mut missing = Vec::new();
     for (pattern, when, instead) in THIS_BUILD {
         for pointer in matching(check.json, pattern) {
             let value = check.json.pointer(&pointer).unwrap_or(&Value::Null);
@@ -103,8 +104,15 @@ pub(crate) fn missing(check: &mut Check<'_>, support: Support) {
             } else {
                 check.value(Code::ADAPTER, &pointer, message)
             };
-            check.add(found.help(*instead));
+            missing.push(found.help(*instead));
         }
+    }
+    // Other advice about the same value would lead to a value that is missing all the same.
+    check
+        .findings
+        .retain(|found| missing.iter().all(|other| other.pointer != found.pointer));
+    for found in missing {
+        check.add(found);
     }
 }
 

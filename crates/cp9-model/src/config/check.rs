@@ -5,7 +5,10 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::diagnostic::{Code, Finding};
-use crate::yaml::{Document, Spans};
+use crate::yaml::{Document, Spans, escape};
+
+/// Findings that are kept; more are only counted.
+pub(crate) const MOST: usize = 200;
 
 /// The findings of one session file.
 pub(crate) struct Check<'a> {
@@ -13,6 +16,8 @@ pub(crate) struct Check<'a> {
     /// The document as written, problems and all.
     pub(crate) json: &'a Value,
     pub(crate) findings: Vec<Finding>,
+    /// Problems that are only counted.
+    pub(crate) more: usize,
     /// Pointers of what an earlier check refused; later ones stay silent about it.
     bad: Vec<String>,
 }
@@ -23,6 +28,7 @@ impl<'a> Check<'a> {
             spans: document.spans(),
             json,
             findings: Vec::new(),
+            more: 0,
             bad: Vec::new(),
         }
     }
@@ -32,7 +38,7 @@ impl<'a> Check<'a> {
         self.bad.extend(pointers);
     }
 
-    /// True if no earlier check refused the value or something above it.
+    /// True if no earlier check refused the value, something above it or something in it.
     pub(crate) fn sound(&self, pointer: &str) -> bool {
         !self
             .bad
@@ -40,10 +46,32 @@ impl<'a> Check<'a> {
             .any(|bad| is_within(pointer, bad) || is_within(bad, pointer))
     }
 
+    fn is_settled(&self, pointer: &str) -> bool {
+        self.bad.iter().any(|bad| is_within(pointer, bad))
+    }
+
     /// Adds a finding unless an earlier check already refused that part.
     pub(crate) fn add(&mut self, finding: Finding) {
-        if self.sound(&finding.pointer) {
+        if self.is_settled(&finding.pointer) {
+            return;
+        }
+        if self.findings.len() < MOST {
             self.findings.push(finding);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// The word that was probably meant; not asked for in a file that is wrong all over.
+    pub(crate) fn near<'w>(
+        &self,
+        word: &str,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> Option<&'w str> {
+        if self.findings.len() < MOST {
+            nearest(word, words)
+        } else {
+            None
         }
     }
 
@@ -83,11 +111,14 @@ fn is_within(pointer: &str, of: &str) -> bool {
 
 /// The pointer of a child.
 pub(crate) fn child(pointer: &str, token: &str) -> String {
-    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
+    format!("{pointer}/{}", escape(token))
 }
 
-/// A pointer as people write it, `services.source.api`.
+/// A pointer as people write it, `services.source.api`; `the file` for the whole document.
 pub(crate) fn dotted(pointer: &str) -> String {
+    if pointer.is_empty() {
+        return "the file".into();
+    }
     let tokens = pointer.split('/').skip(1);
     tokens
         .map(|token| token.replace("~1", "/").replace("~0", "~"))
@@ -105,7 +136,10 @@ pub(crate) fn list<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String 
 }
 
 /// The nearest of some words, near enough to be meant.
-pub(crate) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    if word.len() > 80 {
+        return None;
+    }
     let lower = word.to_lowercase();
     let scored = words.into_iter().map(|known| {
         (

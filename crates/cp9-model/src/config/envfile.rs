@@ -20,7 +20,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Vec<(String, String)>, Vec<Diag
         ..Options::config()
     };
     // Nothing of a file that is no text may be shown, so only the place of that diagnostic is kept.
-    let text = decode(file, bytes, &limits).map_err(|found| vec![without_snippet(found)])?;
+    let text = decode(file, bytes, &limits).map_err(without_snippets)?;
     let mut lines = Lines {
         pairs: Vec::new(),
         seen: HashMap::new(),
@@ -46,8 +46,10 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Vec<(String, String)>, Vec<Diag
     Err(report(&source, lines.findings))
 }
 
-fn without_snippet(mut found: Diagnostic) -> Diagnostic {
-    found.snippet = format!("--> {}:{}:{}", found.file, found.line, found.column);
+fn without_snippets(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for one in &mut found {
+        one.snippet = format!("--> {}:{}:{}", one.file, one.line, one.column);
+    }
     found
 }
 
@@ -62,6 +64,8 @@ impl Lines {
     fn take(&mut self, line: &str, start: usize, number: usize) {
         let body = line.trim_start_matches([' ', '\t']);
         if body.is_empty() || body.starts_with('#') {
+            // People comment secrets out, too.
+            self.hidden.push(start..start + line.len());
             return;
         }
         let indent = line.len() - body.len();
@@ -88,7 +92,7 @@ impl Lines {
         match value(rest) {
             Ok(value) => self.keep(key, value, at, number),
             Err((column, message, help)) => {
-                self.fail(value_at + column..value_at + column, message, help)
+                self.fail(value_at + column..value_at + column, message, help);
             }
         }
     }

@@ -12,7 +12,7 @@ use super::raw::Session;
 use super::resolved::ResolvedConfig;
 use super::shape::Shape;
 use super::{hidden, paths, resolve, rules};
-use crate::diagnostic::{Code, Diagnostic, Finding, Severity, Source, report};
+use crate::diagnostic::{Code, Diagnostic, Finding, Severity, Source, report, report_all};
 use crate::name::ServiceName;
 use crate::yaml::{self, Document, Options};
 
@@ -63,8 +63,7 @@ pub fn load_for(
     bytes: &[u8],
     support: Support,
 ) -> Result<Loaded, Vec<Diagnostic>> {
-    let text =
-        yaml::decode(file.as_str(), bytes, &Options::config()).map_err(|found| vec![found])?;
+    let text = yaml::decode(file.as_str(), bytes, &Options::config())?;
     let source = Source::new(file.as_str(), text).hiding(hidden::ranges(text, None));
     let document = single(&source).map_err(|found| report(&source, found))?;
     let source = source.hiding(hidden::ranges(text, Some(&document.root)));
@@ -76,11 +75,11 @@ pub fn load_for(
         .iter()
         .any(|found| found.severity == Severity::Error);
     let Some(session) = session.filter(|_| !refused) else {
-        return Err(report(&source, check.findings));
+        return Err(report_all(&source, check.findings, check.more));
     };
     let warnings = report(&source, std::mem::take(&mut check.findings));
     resolve::resolve(file, &session, &json, warnings)
-        .map_err(|finding| report(&source, vec![finding]))
+        .map_err(|finding| report(&source, vec![*finding]))
 }
 
 /// The one document of the file.

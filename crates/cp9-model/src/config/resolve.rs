@@ -24,14 +24,14 @@ pub(super) fn resolve(
     session: &Session,
     json: &Value,
     warnings: Vec<Diagnostic>,
-) -> Result<Loaded, Finding> {
+) -> Result<Loaded, Box<Finding>> {
     let mut json = json.clone();
     paths::resolve(
         &mut json,
         file.parent().unwrap_or(Utf8Path::new("/")),
         &session.name,
     );
-    let unread = |why: String| Finding::error(Code::SCHEMA, 0..0, why);
+    let unread = |why: String| Box::new(Finding::error(Code::SCHEMA, 0..0, why));
     let session: Session =
         serde_json::from_value(json).map_err(|error| unread(error.to_string()))?;
     let resolved = config(file, &session).map_err(|error| unread(error.to_string()))?;

@@ -6,7 +6,7 @@ mod words;
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 
-use super::check::{Check, child};
+use super::check::{Check, MOST, child};
 use super::schema;
 use crate::diagnostic::Code;
 
@@ -44,16 +44,21 @@ impl Shape {
     /// none if nothing sound is left.
     pub(super) fn check(&self, check: &mut Check<'_>) -> Option<Value> {
         let mut sound = check.json.clone();
-        let found = self.refusals(&sound);
-        let mut pointers = Vec::new();
-        for refusal in &found {
-            if !refusal.left_to_rules() {
-                pointers.push(refusal.settled_pointer());
-                let finding = words::finding(refusal, check, &self.schema);
-                check.findings.push(finding);
-            }
+        let mut found = self.refusals(&sound);
+        found.retain(|refusal| !refusal.left_to_rules());
+        for refusal in found.iter().take(MOST) {
+            let finding = words::finding(refusal, check, &self.schema);
+            check.findings.push(finding);
         }
-        check.settle(pointers.iter().cloned());
+        if found.len() > MOST {
+            check.more += found.len() - MOST;
+            return None;
+        }
+        let pointers: Vec<_> = found
+            .iter()
+            .map(boon_errors::Refusal::settled_pointer)
+            .collect();
+        check.settle(pointers);
         self.prune(&mut sound, found).then_some(sound)
     }
 
@@ -122,7 +127,7 @@ fn remove(json: &mut Value, pointer: &str) -> bool {
 
 impl boon_errors::Refusal {
     /// The pointer about which later passes stay silent.
-    fn settled_pointer(&self) -> String {
+    pub(super) fn settled_pointer(&self) -> String {
         match &self.kind {
             boon_errors::Kind::UnknownKey(key) | boon_errors::Kind::MissingKey(key) => {
                 child(&self.pointer, key)

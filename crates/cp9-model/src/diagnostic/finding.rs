@@ -8,6 +8,9 @@ use super::{Code, Diagnostic, Severity, Source};
 /// How many problems of one file are shown; a closing note counts the rest.
 pub const MOST_SHOWN: usize = 50;
 
+/// The longest message, in characters.
+const MESSAGE: usize = 240;
+
 /// A problem at a byte range of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -30,7 +33,7 @@ pub struct Finding {
 impl Finding {
     /// An error at a place.
     pub fn error(code: Code, span: Range<usize>, message: impl Into<String>) -> Self {
-        let message = message.into();
+        let message = brief(message.into());
         let severity = Severity::Error;
         Self {
             code,
@@ -90,23 +93,32 @@ impl Finding {
 }
 
 /// Renders findings in the order of their places, at most [`MOST_SHOWN`] and a closing note.
-pub fn report(source: &Source<'_>, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
+pub fn report(source: &Source<'_>, findings: Vec<Finding>) -> Vec<Diagnostic> {
+    report_all(source, findings, 0)
+}
+
+/// The same where `more` findings were only counted.
+pub(crate) fn report_all(
+    source: &Source<'_>,
+    mut findings: Vec<Finding>,
+    more: usize,
+) -> Vec<Diagnostic> {
     findings.sort_by(|a, b| {
         (a.span.start, a.code.id, &a.message).cmp(&(b.span.start, b.code.id, &b.message))
     });
-    findings
-        .dedup_by(|next, last| next.span.start == last.span.start && next.message == last.message);
+    let same = |a: &Finding, b: &Finding| a.span.start == b.span.start && a.message == b.message;
+    findings.dedup_by(|next, last| same(next, last));
     let hidden = findings.split_off(findings.len().min(MOST_SHOWN));
     let mut shown: Vec<_> = findings
         .iter()
         .map(|finding| finding.render(source))
         .collect();
     if let Some(first) = hidden.first() {
-        let severity = worst(&hidden);
-        let message = match hidden.len() {
+        let message = match hidden.len() + more {
             1 => "1 more problem is not shown".to_owned(),
             count => format!("{count} more problems are not shown"),
         };
+        let severity = worst(&hidden);
         let note = Finding {
             severity,
             ..Finding::error(Code::MORE, first.span.clone(), message)
@@ -117,6 +129,14 @@ pub fn report(source: &Source<'_>, mut findings: Vec<Finding>) -> Vec<Diagnostic
         );
     }
     shown
+}
+
+/// A message that quotes a very long word stays readable.
+fn brief(message: String) -> String {
+    match message.char_indices().nth(MESSAGE) {
+        Some((at, _)) => format!("{}…", &message[..at]),
+        None => message,
+    }
 }
 
 fn worst(findings: &[Finding]) -> Severity {

@@ -3,7 +3,9 @@
 //! The parser crate stays behind this module. Scalars are resolved by the rules of kubectl's Go
 //! reader, so that cp9 and the cluster agree on what a document says.
 
+mod budget;
 mod build;
+mod frame;
 mod node;
 mod options;
 mod parse;
@@ -18,4 +20,5 @@ pub use options::Options;
 pub(crate) use parse::parse_source;
 pub use parse::{decode, parse_bytes};
 pub use scalar::{Resolved, resolve_plain};
+pub(crate) use spans::escape;
 pub use spans::{Place, Spans};

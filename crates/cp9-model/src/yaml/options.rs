@@ -27,7 +27,7 @@ impl Options {
         Self {
             max_bytes: 512 * 1024,
             max_depth: 64,
-            max_nodes: 50_000,
+            max_nodes: 10_000,
             max_copies: 10_000,
             duplicate_keys: Severity::Error,
             text_keys: true,

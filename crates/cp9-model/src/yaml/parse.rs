@@ -1,7 +1,5 @@
 //! From bytes to documents: encoding and size first, then the parser's events into the builder.
 
-use std::ops::Range;
-
 use granit_parser::{ErrorKind, Event, Parser, ScanError, options};
 
 use super::build::Builder;
@@ -18,10 +16,7 @@ pub fn parse_bytes(
     bytes: &[u8],
     options: Options,
 ) -> Result<Vec<Document>, Vec<Diagnostic>> {
-    let source = Source::new(
-        file,
-        decode(file, bytes, &options).map_err(|found| vec![found])?,
-    );
+    let source = Source::new(file, decode(file, bytes, &options)?);
     let (documents, warnings) =
         parse_source(&source, options).map_err(|found| report(&source, found))?;
     Ok(attach_warnings(documents, warnings, &source))
@@ -43,7 +38,7 @@ pub(crate) fn parse_source(
         let stop = match next {
             Ok((event, span)) => {
                 let end = matches!(event, Event::StreamEnd);
-                builder.take(event, span).is_break() || end
+                builder.take(event, &span).is_break() || end
             }
             Err(error) => {
                 builder.fail(syntax(source, &error));
@@ -57,33 +52,39 @@ pub(crate) fn parse_source(
     builder.finish()
 }
 
+/// Warnings come in the order of the documents.
 fn attach_warnings(
     mut documents: Vec<Document>,
     warnings: Vec<Finding>,
     source: &Source<'_>,
 ) -> Vec<Document> {
-    let holds = |range: &Range<usize>, finding: &Finding| range.contains(&finding.span.start);
+    let mut warnings = warnings.into_iter().peekable();
     for document in &mut documents {
-        let (own, _): (Vec<_>, Vec<_>) = warnings
-            .iter()
-            .cloned()
-            .partition(|found| holds(&document.range, found));
+        let mut own = Vec::new();
+        while let Some(found) = warnings.next_if(|found| found.span.start < document.range.end) {
+            own.push(found);
+        }
         document.warnings = report(source, own);
     }
     documents
 }
 
+const SAVE: &str = "save the file as UTF-8";
+
 /// The bytes as UTF-8 text; a byte-order mark of another encoding, a NUL and an oversized text are refused.
 ///
 /// # Errors
 /// One diagnostic that names the place.
-pub fn decode<'a>(file: &str, bytes: &'a [u8], options: &Options) -> Result<&'a str, Diagnostic> {
+pub fn decode<'a>(
+    file: &str,
+    bytes: &'a [u8],
+    options: &Options,
+) -> Result<&'a str, Vec<Diagnostic>> {
     let refuse = |at: usize, code, message: String, help: &str| {
         let shown = String::from_utf8_lossy(&bytes[..at.min(bytes.len()).min(64 * 1024)]);
         let finding = Finding::error(code, shown.len()..shown.len(), message).help(help);
-        Err(finding.render(&Source::new(file, &shown)))
+        Err(vec![finding.render(&Source::new(file, &shown))])
     };
-    const SAVE: &str = "save the file as UTF-8";
     if bytes.len() > options.max_bytes {
         let message = format!(
             "the file has {} bytes, at most {} are read",
@@ -147,15 +148,30 @@ fn syntax(source: &Source<'_>, error: &ScanError) -> Finding {
         return Finding::error(Code::TOO_DEEP, at..end, "nested too deeply");
     }
     let finding = Finding::error(Code::SYNTAX, at..end, error.info());
-    match error.kind() {
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => {
-            finding.help("indent with spaces")
+    match remedy(error.kind()) {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+fn remedy(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => "indent with spaces",
+        ErrorKind::UnclosedQuotedScalar => "close the quote",
+        ErrorKind::MappingValueNotAllowed => {
+            "check the line above: each key is followed by a colon and a blank, and text with `: ` in it needs quotes"
         }
         ErrorKind::InvalidSimpleKey
         | ErrorKind::SimpleKeyExpected
         | ErrorKind::ExpectedBlockMappingKey => {
-            finding.help("check the indentation, and that each key is followed by `: `")
+            "check the indentation, and that each key is followed by a colon and a blank"
         }
-        _ => finding,
-    }
+        ErrorKind::ExpectedFlowMappingSeparator => {
+            "close the brace in the line above, or add a comma"
+        }
+        ErrorKind::ExpectedFlowSequenceSeparator => {
+            "close the bracket in the line above, or add a comma"
+        }
+        _ => return None,
+    })
 }

@@ -71,7 +71,7 @@ impl<'a> Spans<'a> {
         self.find(pointer).map(|(node, _)| node)
     }
 
-    fn find(&self, pointer: &str) -> Option<(&'a Node, Option<Range<usize>>)> {
+    fn find(self, pointer: &str) -> Option<(&'a Node, Option<Range<usize>>)> {
         let mut found = (self.root, None);
         if pointer.is_empty() {
             return Some(found);
@@ -89,4 +89,9 @@ impl<'a> Spans<'a> {
         }
         Some(found)
     }
+}
+
+/// A key as a token of a JSON pointer.
+pub(crate) fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }

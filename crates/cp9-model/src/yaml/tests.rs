@@ -88,3 +88,96 @@ fn documents_cover_the_text_without_gaps() {
     assert_eq!(empties, [false, false, true, false]);
     assert!(read("").is_empty() && read("# only\n").is_empty());
 }
+
+#[test]
+fn repeated_keys_are_refused_or_warned_about() {
+    let text = "a:\n  - b: 1\n    c: 2\n    b: 3\n";
+    let found = parse_bytes("f", text.as_bytes(), Options::config()).expect_err("refused");
+    assert_eq!(
+        (
+            found[0].code.as_str(),
+            found[0].pointer.as_str(),
+            found[0].line
+        ),
+        ("CP9-C005", "/a/0/b", 4)
+    );
+    let text = format!("x: 1\n---\n{text}");
+    let document = read(&text).remove(1);
+    assert_eq!(document.to_json(), json!({"a": [{"b": 3, "c": 2}]}));
+    assert_eq!((document.warnings.len(), document.warnings[0].line), (1, 6));
+    assert_eq!(
+        &text[document.spans().get("/a/0/b").expect("place").value],
+        "3"
+    );
+}
+
+#[test]
+fn keys_are_text_as_json_spells_them() {
+    let text = "{on: 1, 0x10: 2, 1.0: 3, ~: 4, 'yes': 5, <<: {z: 6}}";
+    assert_eq!(
+        json(text),
+        json!({"true": 1, "16": 2, "1": 3, "null": 4, "yes": 5, "z": 6})
+    );
+    let config = parse_bytes("f", b"{on: 1, 0x10: 2, ~: 3}", Options::config())
+        .expect("YAML")
+        .remove(0);
+    assert_eq!(config.to_json(), json!({"on": 1, "0x10": 2, "~": 3}));
+}
+
+#[test]
+fn merges_follow_the_specification() {
+    let text = "a: &a {x: 1, w: 1}\nb: &b {x: 2, z: 2}\nc:\n  <<: [*a, *b]\n  w: 3\nd: {<<: *a, <<: *b}\ne: {'<<': *a}\n";
+    let value = json(text);
+    assert_eq!(value["c"], json!({"w": 3, "x": 1, "z": 2}));
+    assert_eq!(value["d"], json!({"x": 1, "w": 1, "z": 2}));
+    assert_eq!(value["e"], json!({"<<": {"x": 1, "w": 1}}));
+    let found = refused(b"a: {<<: 1}\n", Options::manifest());
+    assert_eq!(
+        (found.1.as_str(), found.2, found.3),
+        ("a merge needs a mapping or a list of mappings", 1, 5)
+    );
+}
+
+#[test]
+fn values_without_json_form_are_refused() {
+    for (text, message) in [
+        ("a: .inf", "the value is no JSON number"),
+        (
+            "a: 123456789012345678901234567890",
+            "the value does not fit in 64 bits",
+        ),
+        ("a: !!int x", "the value is no `!!int`"),
+        ("a: !!binary '*'", "the value is no `!!binary`"),
+        ("{[a]: 1}", "a key must be text, not a list or mapping"),
+    ] {
+        assert_eq!(
+            refused(text.as_bytes(), Options::manifest()).1,
+            message,
+            "{text}"
+        );
+    }
+    assert_eq!(json("a: !!binary aGk="), json!({"a": "hi"}));
+    assert_eq!(json("a: !!float 1"), json!({"a": 1}));
+}
+
+#[test]
+fn places_of_errors_count_characters() {
+    let found = refused("# ü\nä: [ü, *x]\n".as_bytes(), Options::manifest());
+    assert_eq!((found.0.as_str(), found.2, found.3), ("CP9-C006", 2, 8));
+    assert_eq!(refused(b"a: 1\nb: \xff\n", Options::manifest()).2, 2);
+}
+
+#[test]
+fn ten_megabytes_of_manifests_are_read() {
+    let one = format!(
+        "---\nkind: ConfigMap\ndata:\n  text: |\n{}",
+        "    line of text, well beyond any key: x\n".repeat(2_000)
+    );
+    let text = one.repeat(10 * 1024 * 1024 / one.len());
+    let documents = read(&text);
+    assert_eq!(documents.len(), 10 * 1024 * 1024 / one.len());
+    assert_eq!(
+        documents.last().map(|document| document.range.end),
+        Some(text.len())
+    );
+}

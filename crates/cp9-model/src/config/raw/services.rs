@@ -79,7 +79,7 @@ pub(crate) struct Live {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stub {
-    /// An OpenAPI document to answer from.
+    /// An `OpenAPI` document to answer from.
     pub(crate) swagger: Option<String>,
     /// A proto file to answer from.
     pub(crate) proto: Option<String>,

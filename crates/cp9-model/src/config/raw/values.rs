@@ -127,7 +127,7 @@ pub(crate) struct SecretKey {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LocalServer {
-    /// MariaDB.
+    /// The server `mariadbd`.
     Mariadbd,
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::names::KINDS;
-use crate::config::check::{Check, child, list, nearest};
+use crate::config::check::{Check, child, list};
 use crate::diagnostic::Code;
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -59,7 +59,7 @@ pub(super) fn unknown(check: &mut Check<'_>, pointer: &str, name: &str, known: &
         pointer,
         format!("no service `{name}` in this file"),
     );
-    let found = match nearest(name, known.iter().copied()) {
+    let found = match check.near(name, known.iter().copied()) {
         Some(near) => found.help(format!("did you mean `{near}`?")),
         None if known.is_empty() => found.help("declare it below `services`"),
         None => found.help(format!("known here: {}", list(known.iter().take(20)))),

@@ -25,7 +25,11 @@ pub(super) fn check(check: &mut Check<'_>, session: &Session) {
         let pointer = child("/services/live", name);
         one(check, &pointer, service.run.as_ref());
         let command = service.run.as_ref().and_then(|run| run.command.as_ref());
-        if HostMode::from(mode) == HostMode::Process && check.sound("/host") && command.is_none() {
+        if HostMode::from(mode) == HostMode::Process
+            && check.sound("/host/mode")
+            && check.sound(&pointer)
+            && command.is_none()
+        {
             let message =
                 format!("live service `{name}` has an image, and `process` hosts run no images");
             let found = check.key(Code::COMBINATION, &pointer, message);

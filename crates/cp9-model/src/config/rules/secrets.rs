@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::KINDS;
-use crate::config::check::{Check, child, list, nearest};
+use crate::config::check::{Check, child, list};
 use crate::config::raw::Session;
 use crate::diagnostic::Code;
 
@@ -20,14 +20,15 @@ pub(super) fn check(check: &mut Check<'_>, session: &Session) {
                 &pointer,
                 format!("no service `{service}` in this file"),
             );
-            let help = match nearest(service, known.iter().copied()) {
+            let help = match check.near(service, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => "declare it below `services`".into(),
                 None => format!("known here: {}", list(known.iter().take(20))),
             };
             check.add(found.help(help));
         }
-        if inputs.env_file.is_none()
+        if check.sound(&pointer)
+            && inputs.env_file.is_none()
             && inputs
                 .values
                 .as_ref()

@@ -90,6 +90,9 @@ fn unknown_source(check: &mut Check<'_>, pointer: &str, name: &str, known: &BTre
 }
 
 fn build(check: &mut Check<'_>, pointer: &str, build: &Build) {
+    if !check.sound(pointer) {
+        return;
+    }
     let found = match (&build.main, &build.command) {
         (Some(_), Some(_)) => {
             let found = check.key(
@@ -107,14 +110,15 @@ fn build(check: &mut Check<'_>, pointer: &str, build: &Build) {
             );
             found.help("add `main:` with the entry source file, or `command:` with `${output}`")
         }
-        (Some(main), None) => match main.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("go" | "rs") => return,
-            _ => {
-                let message = format!("cp9 does not know how to build `{main}`");
-                let found = check.value(Code::VALUE, &child(pointer, "main"), message);
-                found.help("name a `.go` or `.rs` file, or give `command:` with `${output}`")
+        (Some(main), None) => {
+            let extension = main.rsplit_once('.').map(|(_, extension)| extension);
+            if matches!(extension, Some("go" | "rs")) {
+                return;
             }
-        },
+            let message = format!("cp9 does not know how to build `{main}`");
+            let found = check.value(Code::VALUE, &child(pointer, "main"), message);
+            found.help("name a `.go` or `.rs` file, or give `command:` with `${output}`")
+        }
         (None, Some(command))
             if command.is_empty()
                 || command
@@ -136,6 +140,9 @@ fn build(check: &mut Check<'_>, pointer: &str, build: &Build) {
 }
 
 fn stub(check: &mut Check<'_>, pointer: &str, name: &str, stub: &Stub) {
+    if !check.sound(pointer) {
+        return;
+    }
     let ways = [
         ("swagger", stub.swagger.is_some()),
         ("proto", stub.proto.is_some()),

@@ -56,6 +56,7 @@ fn cloud(check: &mut Check<'_>, session: &Session, cloud: CloudName) {
             );
         }
         (CloudName::Local, None) | (_, Some(_)) => {}
+        _ if !check.sound("/target/region") => {}
         (_, None) => {
             let found = check.key(
                 Code::MISSING_KEY,
@@ -94,7 +95,7 @@ fn host(check: &mut Check<'_>, mode: HostMode) {
             .json
             .pointer(key)
             .is_some_and(|value| !value.is_null());
-        if cluster && !given {
+        if cluster && !given && check.sound(key) {
             let message = format!(
                 "`{}` is missing, which `host.mode: existing-cluster` needs",
                 dotted(key)

@@ -142,7 +142,7 @@ fn together(pointer: String, schema: &str, branches: &[Vec<Refusal>]) -> Refusal
     for kind in all() {
         match kind {
             Kind::Allowed(values) => {
-                allowed.extend(values.iter().filter(|v| !v.is_null()).cloned())
+                allowed.extend(values.iter().filter(|v| !v.is_null()).cloned());
             }
             Kind::Type(wanted) => types.extend(wanted.iter().filter(|t| **t != Type::Null)),
             _ => {}

@@ -3,7 +3,7 @@
 use boon::Type;
 use serde_json::Value;
 
-use super::super::check::{Check, child, dotted, list, nearest};
+use super::super::check::{Check, child, dotted, list};
 use super::boon_errors::{Kind, Refusal};
 use crate::diagnostic::{Code, Finding};
 use crate::yaml::Style;
@@ -105,7 +105,7 @@ fn unknown_key(refusal: &Refusal, key: &str, check: &Check<'_>, schema: &Value) 
         &pointer,
         format!("unknown key `{key}`{inside}"),
     );
-    match nearest(key, known.iter().copied()) {
+    match check.near(key, known.iter().copied()) {
         Some(near) => found
             .label("not known here")
             .help(format!("did you mean `{near}`?")),
@@ -116,11 +116,7 @@ fn unknown_key(refusal: &Refusal, key: &str, check: &Check<'_>, schema: &Value) 
 }
 
 fn missing_key(pointer: &str, key: &str, check: &Check<'_>) -> Finding {
-    let place = if pointer.is_empty() {
-        "the file".into()
-    } else {
-        format!("`{}`", dotted(pointer))
-    };
+    let place = quoted(pointer);
     let found = Finding::error(
         Code::MISSING_KEY,
         check.key_span(pointer),
@@ -150,8 +146,8 @@ fn wrong_type(pointer: &str, wanted: &[Type], check: &Check<'_>) -> Finding {
         word_of(got)
     };
     let message = format!(
-        "`{}` must be {}, not {got_word}",
-        dotted(pointer),
+        "{} must be {}, not {got_word}",
+        quoted(pointer),
         shown.join(" or ")
     );
     let found = check
@@ -189,10 +185,19 @@ fn not_allowed(pointer: &str, values: &[Value], check: &Check<'_>) -> Finding {
     let found = check.value(Code::NOT_ALLOWED, pointer, message);
     let near = got
         .as_str()
-        .and_then(|text| nearest(text, words.iter().map(String::as_str)));
+        .and_then(|text| check.near(text, words.iter().map(String::as_str)));
     match near {
         Some(near) => found.help(format!("did you mean `{near}`? allowed: {}", list(&words))),
         None => found.help(format!("allowed: {}", list(&words))),
+    }
+}
+
+fn quoted(pointer: &str) -> String {
+    let place = dotted(pointer);
+    if pointer.is_empty() {
+        place
+    } else {
+        format!("`{place}`")
     }
 }
 
