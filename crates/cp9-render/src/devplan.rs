@@ -14,7 +14,7 @@ use cp9_model::graph::{ServiceGraph, ServiceKind, ServiceNode};
 use cp9_model::{Diagnostic, ServiceName};
 use indexmap::IndexMap;
 
-use crate::process::{ProcessWorkload, Rendered};
+use crate::process::{BINARY, ProcessWorkload, Rendered};
 pub use cargo::{CargoTarget, cargo_target};
 pub use roots::Roots;
 
@@ -76,10 +76,18 @@ fn serve(
 ) -> Resource {
     let source = node.kind == ServiceKind::Source;
     let cwd = roots.folder(&node.name, &workload.cwd);
-    let mut argv: Vec<String> = workload.argv.iter().map(|arg| roots.text(arg)).collect();
-    if let Some(program) = argv.first_mut().filter(|_| workload.built) {
-        *program = binary_path(&node.name);
-    }
+    let binary = binary_path(&node.name);
+    let argv: Vec<String> = workload
+        .argv
+        .iter()
+        .map(|arg| {
+            if source {
+                roots.text(arg).replace(BINARY, &binary)
+            } else {
+                roots.text(arg)
+            }
+        })
+        .collect();
     let env = workload
         .env
         .iter()
@@ -100,7 +108,7 @@ fn serve(
         kind: ResourceKind::Serve,
         // A process that is not the binary itself still has to start anew with each build.
         watch: if source && !workload.built {
-            vec![binary_path(&node.name)]
+            vec![binary.clone()]
         } else {
             Vec::new()
         },
@@ -109,7 +117,7 @@ fn serve(
         cwd,
         env: env.collect::<IndexMap<_, _>>(),
         secrets: workload.secrets.clone(),
-        binary: workload.built.then(|| binary_path(&node.name)),
+        binary: workload.built.then_some(binary),
         files: workload.files.clone(),
         dirs: workload.dirs.clone(),
         ports: workload.ports.clone(),

@@ -143,6 +143,18 @@ fn a_process_runs_the_binary_or_follows_it() {
 }
 
 #[test]
+fn a_wrapper_can_start_the_binary() {
+    let run = json!({"command": ["nice", "${binary}", "--x"]});
+    let plan = plan(json!({"main": "main.go"}), run, None).expect("a plan");
+    let serve = plan.resource("api").expect("a process");
+    assert_eq!(
+        serve.argv,
+        ["nice", "${session}/.cp9-build/api/live/service", "--x"]
+    );
+    assert_eq!(serve.watch, ["${session}/.cp9-build/api/live/service"]);
+}
+
+#[test]
 fn a_plan_reads_back_as_it_was_written() {
     let plan = plan(json!({"main": "main.go"}), json!({}), None).expect("a plan");
     let text = serde_json::to_string(&plan).expect("plain data");

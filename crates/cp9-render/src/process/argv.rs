@@ -34,7 +34,12 @@ pub(crate) fn build(
     links: &Variables,
     variables: &Variables,
 ) -> Result<Command, Vec<Diagnostic>> {
-    if let Some(command) = &context.run.command {
+    if let Some(command) = context
+        .run
+        .command
+        .as_ref()
+        .filter(|words| !words.is_empty())
+    {
         let built = context.node.kind == ServiceKind::Source
             && command.first().is_some_and(|program| program == BINARY);
         return Ok(Command {

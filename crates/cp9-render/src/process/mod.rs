@@ -37,6 +37,7 @@ use indexmap::IndexMap;
 
 use crate::argo::ServiceInput;
 use crate::tree::FileTree;
+pub(crate) use argv::BINARY;
 pub use report::ContextReport;
 pub use translate::translate;
 
