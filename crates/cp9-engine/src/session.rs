@@ -193,7 +193,7 @@ pub(crate) fn lock(
             pid: info.map(|info| info.pid),
             path,
         },
-        source => SessionError::Lock {
+        source @ LockError::Io { .. } => SessionError::Lock {
             session: folder.name.clone(),
             source,
         },

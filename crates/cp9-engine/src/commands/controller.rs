@@ -21,7 +21,7 @@ use crate::error::EngineError;
 use crate::folder::Folder;
 
 /// How long a controller may take to stop its children and end.
-const STOP_LIMIT: Duration = Duration::from_secs(60);
+const STOP_LIMIT: Duration = Duration::from_mins(1);
 /// How long a controller gets that does not answer.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -75,10 +75,8 @@ pub(crate) async fn stop(engine: &Engine, folder: &Folder) -> Result<bool, Engin
             wait_for_end(engine, folder).await;
         }
     }
-    if holder(folder).is_some() {
-        if let Some(facts) = process {
-            procs::stop(facts.id, GRACE).await;
-        }
+    if let Some(facts) = process.filter(|_| holder(folder).is_some()) {
+        procs::stop(facts.id, GRACE).await;
     }
     Ok(true)
 }

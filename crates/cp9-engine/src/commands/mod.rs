@@ -6,6 +6,7 @@ pub mod logs;
 pub mod pause;
 pub mod status;
 pub mod up;
+mod wait;
 
 /// A word as a shell takes it back.
 pub(crate) fn quote(word: &str) -> String {

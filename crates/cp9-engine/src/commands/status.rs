@@ -17,12 +17,11 @@ use cp9_model::{Category, ExitCode, Explain};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use super::controller;
+use super::{controller, wait};
 use crate::engine::{Engine, Select};
-use crate::error::{EngineError, Interrupted, Outcome};
+use crate::error::{EngineError, Outcome};
 use crate::folder::Folder;
 use crate::host::ChildRecord;
-use crate::states::session_ready::Verdict;
 use crate::{run, select, session, settled};
 
 /// How `status` behaves.
@@ -121,13 +120,10 @@ pub async fn status(engine: &Engine, options: StatusOptions) -> Outcome<StatusRe
     let target = target(&disk);
     let (now, controller) = ask(engine, &folder, &disk).await;
     let waited = match options.wait {
-        Some(limit) => wait(engine, &folder, &disk, &now, limit).await,
-        None => Ok(None),
+        Some(limit) => wait::ready(engine, &folder, &disk, limit).await,
+        None => wait::Waited::default(),
     };
-    let (now, error) = match waited {
-        Ok(later) => (later.or(now), None),
-        Err((later, error)) => (later.map(|later| *later).or(now), Some(*error)),
-    };
+    let (now, error) = (waited.last.or(now), waited.error);
     let report = report(engine, &folder, &disk, now.as_ref(), controller);
     Outcome {
         report: Some(report),
@@ -276,72 +272,6 @@ pub(crate) async fn client(engine: &Engine, folder: &Folder) -> Result<Client, E
         name: folder.name.clone(),
     })?;
     Ok(Client::connect(host.socket.as_str().into(), &host.id).await?)
-}
-
-type Late = (Option<Box<ControllerStatus>>, Box<EngineError>);
-
-/// Follows the controller until every resource is ready.
-async fn wait(
-    engine: &Engine,
-    folder: &Folder,
-    disk: &OnDisk,
-    now: &Option<ControllerStatus>,
-    limit: Duration,
-) -> Result<Option<ControllerStatus>, Late> {
-    let boxed = |error: EngineError| (None, Box::new(error));
-    if now.is_none() {
-        return Err(boxed(
-            NoSession::NoController {
-                name: folder.name.clone(),
-            }
-            .into(),
-        ));
-    }
-    let client = client(engine, folder).await.map_err(boxed)?;
-    let mut watch = client.watch().await.map_err(|error| boxed(error.into()))?;
-    let deadline = tokio::time::Instant::now() + limit;
-    let mut last = None;
-    loop {
-        let next = tokio::select! {
-            next = tokio::time::timeout_at(deadline, watch.next()) => next,
-            () = engine.doors.cancel.cancelled() => return Err(boxed(Interrupted::error(None, "status --wait"))),
-        };
-        match next {
-            Ok(Ok(Some(status))) if status.resources.iter().all(|resource| resource.ready) => {
-                return Ok(Some(status));
-            }
-            Ok(Ok(Some(status))) => last = Some(Box::new(status)),
-            Ok(Ok(None)) => {
-                return Err(boxed(
-                    NoSession::NoController {
-                        name: folder.name.clone(),
-                    }
-                    .into(),
-                ));
-            }
-            Ok(Err(error)) => return Err(boxed(error.into())),
-            Err(_) => {
-                let red = red(disk, last.as_deref());
-                let verdict = Verdict::Red {
-                    session: folder.name.clone(),
-                    names: red,
-                };
-                return Err((last, Box::new(verdict.into())));
-            }
-        }
-    }
-}
-
-fn red(disk: &OnDisk, now: Option<&ControllerStatus>) -> String {
-    let Some(graph) = &disk.graph else {
-        return String::new();
-    };
-    let services = settled::services(graph, disk.plan.as_ref(), disk.host.as_ref(), now);
-    let red = services
-        .iter()
-        .filter(|service| !service.ready)
-        .map(|service| service.name.as_str());
-    red.collect::<Vec<_>>().join(", ")
 }
 
 /// The states as reports show them.

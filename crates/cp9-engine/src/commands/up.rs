@@ -23,7 +23,7 @@ use crate::states::session_ready::Verdict;
 use crate::{drive, run, select, session, settled, states};
 
 /// How long the first verdicts may take where nobody says otherwise.
-const LIMIT: Duration = Duration::from_secs(15 * 60);
+const LIMIT: Duration = Duration::from_mins(15);
 
 /// How `up` behaves.
 #[derive(Debug, Clone, Default)]

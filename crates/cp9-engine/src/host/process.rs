@@ -100,11 +100,6 @@ impl ProcessHost<'_> {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// A port is usable if it is free, or held by this session's own living child of that service.
-    fn usable(&self, living: &BTreeSet<String>, service: &str, port: u16) -> bool {
-        living.contains(service) || procs::is_port_free(port)
-    }
-
     fn living(&self) -> BTreeSet<String> {
         let children = self.children().into_iter();
         children
@@ -141,18 +136,18 @@ impl Host for ProcessHost<'_> {
         let registry = Registry::new(doors, self.dirs);
         let choose = |others: &BTreeSet<u16>| {
             // What the session already has may be held by its own child; anything new must be free.
-            let usable = |want: &PortWanted, port: u16| {
+            let may_have = |want: &PortWanted, port: u16| {
                 let own = has
                     .get(&want.service)
                     .and_then(|ports| ports.get(&want.container))
                     == Some(&port);
                 if own {
-                    self.usable(&living, &want.service, port)
+                    usable(&living, &want.service, port)
                 } else {
                     procs::is_port_free(port)
                 }
             };
-            chosen = ports::allocate(&self.folder.name, wanted, &has, others, &usable);
+            chosen = ports::allocate(&self.folder.name, wanted, &has, others, &may_have);
             chosen
                 .iter()
                 .flat_map(|ports| ports.values())
@@ -198,7 +193,7 @@ impl Host for ProcessHost<'_> {
             && wanted.iter().all(|want| {
                 facts
                     .port(&want.service, want.container)
-                    .is_some_and(|port| self.usable(&living, &want.service, port))
+                    .is_some_and(|port| usable(&living, &want.service, port))
             })
     }
 
@@ -211,4 +206,9 @@ impl Host for ProcessHost<'_> {
         }
         Ok(stopped)
     }
+}
+
+/// A port is usable if it is free, or held by this session's own living child of that service.
+fn usable(living: &BTreeSet<String>, service: &str, port: u16) -> bool {
+    living.contains(service) || procs::is_port_free(port)
 }

@@ -17,12 +17,12 @@ fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>
     let mut all = BTreeMap::new();
     for (service, inputs) in &run.config.secrets {
         let mut values: Vec<(String, String)> = Vec::new();
-        if let Some(file) = inputs.env_file.as_ref().map(Utf8PathBuf::from) {
-            if run.engine.doors.exists(&file) {
-                let bytes = run.engine.doors.read(&file)?;
-                values = envfile::parse(file.as_str(), &bytes)
-                    .map_err(|problems| invalid(&file, problems))?;
-            }
+        if let Some(file) = inputs.env_file.as_ref().map(Utf8PathBuf::from)
+            && run.engine.doors.exists(&file)
+        {
+            let bytes = run.engine.doors.read(&file)?;
+            values = envfile::parse(file.as_str(), &bytes)
+                .map_err(|problems| invalid(&file, problems))?;
         }
         for (key, value) in run.secret_values.get(service).into_iter().flatten() {
             values.retain(|(other, _)| other != key);
@@ -40,7 +40,6 @@ fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>
 }
 
 fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
-    let file = Utf8PathBuf::from(&run.config.file);
     let made = &run.made;
     let secrets = secrets(run)?;
     let session = Session {
@@ -52,7 +51,7 @@ fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
         secrets: &secrets,
         folder: &run.session.folder.root,
     };
-    translate(&session).map_err(|problems| invalid(&file, problems))
+    translate(&session).map_err(|problems| super::invalid(run, problems))
 }
 
 fn secret_tree(rendered: &Rendered) -> BTreeMap<Utf8PathBuf, Vec<u8>> {

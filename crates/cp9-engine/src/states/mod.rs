@@ -14,6 +14,8 @@ mod substrate;
 mod tilt_ready;
 mod tiltfile_generate;
 
+use camino::Utf8Path;
+use cp9_model::Diagnostic;
 use cp9_model::lifecycle::StateName;
 
 pub(crate) use tilt_ready::handoff;
@@ -90,6 +92,15 @@ pub(crate) async fn run(run: &mut Run<'_>, state: StateName) -> Result<Ran, Engi
 /// For the states that every run proves anew: proven again is still true.
 fn proven(ran: Result<Ran, EngineError>) -> Result<bool, EngineError> {
     ran.map(|_| true)
+}
+
+/// An error made of what the renderer found; problems of the session file get their place in it.
+fn invalid(run: &Run<'_>, mut problems: Vec<Diagnostic>) -> EngineError {
+    let file = Utf8Path::new(&run.config.file);
+    if let Ok(text) = run.engine.doors.read_text(file) {
+        cp9_render::place_in(&mut problems, file.as_str(), &text);
+    }
+    crate::error::invalid(file, problems)
 }
 
 /// The digest of values that a state is made from.

@@ -3,17 +3,17 @@
 
 use cp9_model::graph::ServiceGraph;
 
-use crate::error::{EngineError, invalid};
+use super::invalid;
+use crate::error::EngineError;
 use crate::run::{Ran, Run};
 use crate::states::host_ready::delivery;
 
 fn graph(run: &mut Run<'_>) -> Result<ServiceGraph, EngineError> {
-    let file = camino::Utf8PathBuf::from(&run.config.file);
     let tree = delivery(run)?;
     let inputs =
-        cp9_render::argo::load(&run.config, &tree).map_err(|problems| invalid(&file, problems))?;
+        cp9_render::argo::load(&run.config, &tree).map_err(|problems| invalid(run, problems))?;
     let graph = cp9_render::graph::build(&run.config, &inputs)
-        .map_err(|problems| invalid(&file, problems))?;
+        .map_err(|problems| invalid(run, problems))?;
     run.made.inputs = Some(inputs);
     Ok(graph)
 }

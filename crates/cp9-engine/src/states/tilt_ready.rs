@@ -134,10 +134,9 @@ async fn reload(run: &Run<'_>) -> Result<Ran, EngineError> {
 /// A controller that holds the lock but does not answer as this build does is ended; its children stay
 /// and are taken over by the next one.
 async fn end_other(run: &Run<'_>) {
-    if let Some(info) = controller::holder(&run.session.folder) {
-        if let Some(facts) = procs::find(info.pid) {
-            procs::stop(facts.id, STOP_GRACE).await;
-        }
+    let holder = controller::holder(&run.session.folder);
+    if let Some(facts) = holder.and_then(|info| procs::find(info.pid)) {
+        procs::stop(facts.id, STOP_GRACE).await;
     }
 }
 

@@ -8,7 +8,7 @@ use cp9_model::config::resolved::SourceService;
 use cp9_model::devplan::DevPlan;
 use cp9_render::devplan::{CargoTarget, Roots, cargo_target};
 
-use crate::error::{EngineError, invalid};
+use crate::error::EngineError;
 use crate::run::{Ran, Run};
 
 /// The Cargo package that governs a service's entry file, if any: cargo would find it, so its dependencies
@@ -52,7 +52,7 @@ fn plan(run: &Run<'_>) -> Result<DevPlan, EngineError> {
         &roots,
         &targets,
     )
-    .map_err(|problems| invalid(Utf8Path::new(&run.config.file), problems))
+    .map_err(|problems| super::invalid(run, problems))
 }
 
 fn pretty<T: serde::Serialize>(value: &T) -> Vec<u8> {

@@ -16,6 +16,7 @@ mod help;
 mod prebuilt;
 mod reload;
 mod schema;
+mod session_file;
 mod up;
 mod usage;
 

@@ -1,6 +1,7 @@
 //! The quickstart with services that are built in no time: the real ones, compiled once for all tests of
 //! this binary, and "built" by copying. What a test times or repeats is then cp9, not the compiler.
 
+use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -49,13 +50,11 @@ pub(crate) fn speed_up(sandbox: &Sandbox) {
     let mut service = String::new();
     for line in sandbox.read("cp9.yaml").lines() {
         if line.starts_with("    cluster-") {
-            service = line.trim().trim_end_matches(':').to_owned();
+            line.trim().trim_end_matches(':').clone_into(&mut service);
         }
         if line.trim() == "main: src/main.rs" {
             let built = BUILT.join(&service);
-            text.push_str(&format!(
-                "        command: [cp, \"{built}\", \"${{output}}\"]\n"
-            ));
+            let _ = writeln!(text, "        command: [cp, \"{built}\", \"${{output}}\"]");
         } else {
             text.push_str(line);
             text.push('\n');

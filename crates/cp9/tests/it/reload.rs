@@ -8,7 +8,7 @@ use cp9_testkit::{Sandbox, http_get, wait_until};
 use crate::prebuilt::{self, CP9};
 
 const MAIN: &str = "services/cluster-api/src/main.rs";
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 fn health(url: &str) -> Option<String> {
     http_get(&format!("{url}/healthz"))

@@ -254,9 +254,9 @@ fn walk(sandbox: &Sandbox) -> Vec<String> {
                 format!("{dir}/{}", entry.file_name())
             };
             if entry.file_type().expect("a type").is_dir() {
-                waiting.push(path)
+                waiting.push(path);
             } else {
-                found.push(path)
+                found.push(path);
             }
         }
     }
