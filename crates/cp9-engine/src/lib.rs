@@ -6,6 +6,7 @@ mod dirs;
 mod drive;
 pub mod engine;
 pub mod error;
+mod facts;
 mod fault;
 mod folder;
 mod host;

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod digest;
 pub mod exit;
 pub mod explain;
+pub mod facts;
 pub mod graph;
 pub mod host;
 pub mod lifecycle;

@@ -96,5 +96,6 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
         })?;
     }
     run.made.rendered = Some(rendered);
+    crate::facts::write(run, false)?;
     Ok(Ran::Done(vec!["tilt/inputs".into(), "secrets".into()]))
 }

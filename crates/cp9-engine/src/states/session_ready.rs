@@ -7,13 +7,12 @@ use cp9_loop::embedded::Client;
 use cp9_model::control::ControllerStatus;
 use cp9_model::report::Progress;
 use cp9_model::{Category, ExitCode, Explain};
-use serde::Serialize;
 use thiserror::Error;
 
 use crate::commands::status::NoSession;
 use crate::error::EngineError;
 use crate::run::{Ran, Run};
-use crate::settled;
+use crate::{facts, settled};
 
 /// How `up` can end although every state is done, or because the last one is not.
 #[derive(Debug, Error)]
@@ -67,52 +66,6 @@ impl Explain for Verdict {
     }
 }
 
-/// `session-facts.json`: what tests and tools may know of a session. No secrets.
-#[derive(Debug, Serialize)]
-struct Facts<'a> {
-    #[serde(rename = "apiVersion")]
-    api_version: &'static str,
-    session: &'a str,
-    owner: Option<&'a str>,
-    id: &'a str,
-    folder: &'a str,
-    file: &'a str,
-    target: cp9_model::output::Target,
-    services: Vec<FactsService>,
-    complete: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct FactsService {
-    name: String,
-    kind: cp9_model::graph::ServiceKind,
-    endpoint: Option<String>,
-}
-
-fn facts(run: &Run<'_>) -> Result<Vec<u8>, EngineError> {
-    let made = &run.made;
-    let services = made.graph()?.services.iter().map(|node| FactsService {
-        name: node.name.to_string(),
-        kind: node.kind,
-        endpoint: settled::endpoint(node.name.as_str(), made.plan.as_ref(), made.host.as_ref()),
-    });
-    let facts = Facts {
-        api_version: "cp9.facts/v1",
-        session: &run.session.folder.name,
-        owner: made.owner.as_ref().map(cp9_model::Owner::as_str),
-        id: &run.session.state.id,
-        folder: run.session.folder.root.as_str(),
-        file: &run.config.file,
-        target: run.target(),
-        services: services.collect(),
-        complete: true,
-    };
-    let mut bytes =
-        serde_json::to_vec_pretty(&facts).expect("facts are plain data and always serialise");
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
 pub(crate) fn input(run: &Run<'_>) -> String {
     super::digest(&(
         super::tilt_ready::input(run),
@@ -128,7 +81,8 @@ async fn client(run: &Run<'_>) -> Result<Client, EngineError> {
 
 pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let path = run.session.folder.facts();
-    let same = run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == facts(run)?;
+    let same =
+        run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == facts::bytes(run, true)?;
     if !same || run.mode.generate_only {
         return Ok(same);
     }
@@ -155,10 +109,7 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
         ));
         run.made.status = Some(status);
     }
-    let bytes = facts(run)?;
-    run.engine
-        .doors
-        .write_if_changed(&run.session.folder.facts(), &bytes, 0o600)?;
+    facts::write(run, true)?;
     Ok(Ran::Done(evidence))
 }
 

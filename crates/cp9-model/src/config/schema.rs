@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::raw::Session;
 use crate::devplan::DevPlan;
+use crate::facts::SessionFacts;
 use crate::output::Envelope;
 
 /// The schema of the session file.
@@ -24,11 +25,17 @@ pub fn output() -> Value {
     of::<Envelope>("output.schema.json")
 }
 
+/// The schema of the session facts.
+pub fn facts() -> Value {
+    of::<SessionFacts>("facts.schema.json")
+}
+
 /// Every published schema with its file name below `schemas/`.
-pub fn all() -> [(&'static str, Value); 3] {
+pub fn all() -> [(&'static str, Value); 4] {
     [
         ("cp9.schema.json", generate()),
         ("devplan.schema.json", devplan()),
+        ("facts.schema.json", facts()),
         ("output.schema.json", output()),
     ]
 }

@@ -22,6 +22,8 @@ enum Which {
     Cp9,
     /// The dev plan, `tilt/dev-plan.json`
     Devplan,
+    /// The session facts, `session-facts.json`
+    Facts,
     /// What every command prints under `--json`
     Output,
 }
@@ -40,6 +42,7 @@ fn published(which: Which) -> Value {
     match which {
         Which::Cp9 => schema::generate(),
         Which::Devplan => schema::devplan(),
+        Which::Facts => schema::facts(),
         Which::Output => schema::output(),
     }
 }

@@ -15,7 +15,7 @@ fn schema(args: &[&str]) -> serde_json::Value {
 
 #[test]
 fn each_published_schema_is_printed() {
-    for which in ["cp9", "devplan", "output"] {
+    for which in ["cp9", "devplan", "facts", "output"] {
         let found = schema(&["schema", which]);
         assert_eq!(found["$id"], format!("{which}.schema.json"));
         assert!(found["$schema"].is_string(), "{found}");

@@ -1,0 +1,50 @@
+//! Writing the session facts: without verdicts by `context_materialize`, complete by `session_ready`.
+
+use cp9_model::facts::{API_VERSION, ServiceFacts, SessionFacts};
+
+use crate::error::EngineError;
+use crate::run::Run;
+use crate::settled;
+
+/// The facts file's content.
+pub(crate) fn bytes(run: &Run<'_>, complete: bool) -> Result<Vec<u8>, EngineError> {
+    let made = &run.made;
+    let services = made.graph()?.services.iter().map(|node| {
+        let name = node.name.to_string();
+        ServiceFacts {
+            kind: node.kind,
+            endpoint: settled::endpoint(&name, made.plan.as_ref(), made.host.as_ref()),
+            ports: made
+                .host
+                .as_ref()
+                .and_then(|host| host.ports.get(&name))
+                .cloned()
+                .unwrap_or_default(),
+            name,
+        }
+    });
+    let facts = SessionFacts {
+        api_version: API_VERSION.to_owned(),
+        session: run.session.folder.name.clone(),
+        owner: made.owner()?.to_string(),
+        id: run.session.state.id.clone(),
+        folder: run.session.folder.root.to_string(),
+        file: run.config.file.clone(),
+        target: run.target(),
+        services: services.collect(),
+        complete,
+    };
+    let mut bytes =
+        serde_json::to_vec_pretty(&facts).expect("facts are plain data and always serialise");
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Writes the facts.
+pub(crate) fn write(run: &Run<'_>, complete: bool) -> Result<(), EngineError> {
+    let bytes = bytes(run, complete)?;
+    run.engine
+        .doors
+        .write_if_changed(&run.session.folder.facts(), &bytes, 0o600)?;
+    Ok(())
+}
