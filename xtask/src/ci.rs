@@ -11,7 +11,7 @@ use crate::cargo::{self, cargo};
 use crate::libtest::Tally;
 use crate::outside::{say, var};
 use crate::report::{Checks, Finding};
-use crate::{docs, lint, tree};
+use crate::{docs, lint, shipped, tree};
 
 /// What no test may skip when `CI=true`: it is there wherever cp9 can be built.
 const REQUIRED_IN_CI: [&str; 3] = ["cargo", "process", "rustc"];
@@ -53,6 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     });
     let mut tally = Tally::default();
     checks.run("tests", || tests(root, &mut tally));
+    checks.run("no fault hooks", || shipped::check(root));
     say("");
     say(&checks.summary());
     for (what, why) in &tally.skips {

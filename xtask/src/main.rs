@@ -8,6 +8,7 @@ mod libtest;
 mod lint;
 mod outside;
 mod report;
+mod shipped;
 mod tree;
 
 use std::process::ExitCode;
