@@ -239,8 +239,7 @@ impl<'a> Builder<'a> {
     fn open(&mut self, value: Value, style: StructureStyle, written: &Written<'_>) {
         let tag = self.tag(written);
         if self.wants_key() {
-            let message = "a key must be text, not a list or mapping";
-            return self.fail(Finding::error(Code::SCALAR, written.range.clone(), message));
+            return self.fail(self.collection_as_key(&written.range));
         }
         if self.frames.len() >= self.options.max_depth {
             return self.fail(Finding::error(
@@ -308,11 +307,20 @@ impl<'a> Builder<'a> {
         if !self.wants_key() {
             self.place(node);
         } else if matches!(node.value, Value::Sequence(_) | Value::Mapping(_)) {
-            let message = "a key must be text, not a list or mapping";
-            self.fail(Finding::error(Code::SCALAR, range.clone(), message));
+            self.fail(self.collection_as_key(range));
         } else {
             self.key(key_text(&node.value), written, false);
         }
+    }
+
+    fn collection_as_key(&self, range: &Range<usize>) -> Finding {
+        let message = "a key must be text, not a list or mapping";
+        let found = Finding::error(Code::SCALAR, range.clone(), message);
+        let before = &self.source.text[..self.source.boundary(range.start)];
+        if before.ends_with('{') && self.source.text[before.len()..].starts_with('{') {
+            return found.help("`{{` is template text; render it first, or put it in quotes");
+        }
+        found
     }
 
     fn wants_key(&self) -> bool {

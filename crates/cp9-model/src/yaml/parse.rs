@@ -29,6 +29,8 @@ pub(crate) fn parse_source(
 ) -> Result<(Vec<Document>, Vec<Finding>), Vec<Finding>> {
     let mut parser_options = options! {
         emit_unresolved_aliases: true,
+        // As the Go reader does.
+        block_scalar_eof_without_line_feed: true,
         flow_nesting_limit: options.max_depth,
         block_nesting_limit: options.max_depth,
     };

@@ -125,6 +125,20 @@ fn keys_are_text_as_json_spells_them() {
 }
 
 #[test]
+fn a_block_scalar_ends_with_the_text() {
+    assert_eq!(json("a: |\n  x"), json!({"a": "x"}));
+    assert_eq!(json("a: |\n  x\n"), json!({"a": "x\n"}));
+}
+
+#[test]
+fn template_text_is_named_as_such() {
+    let found =
+        parse_bytes("f", b"name: {{ .Values.name }}\n", Options::manifest()).expect_err("refused");
+    let help = found[0].help.clone().unwrap_or_default();
+    assert!(help.contains("template"), "{found:?}");
+}
+
+#[test]
 fn merges_follow_the_specification() {
     let text = "a: &a {x: 1, w: 1}\nb: &b {x: 2, z: 2}\nc:\n  <<: [*a, *b]\n  w: 3\nd: {<<: *a, <<: *b}\ne: {'<<': *a}\n";
     let value = json(text);

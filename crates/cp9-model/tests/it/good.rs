@@ -151,3 +151,18 @@ fn odd_places_of_the_file_do_not_panic() {
     let deep = format!("/{}/cp9.yaml", "d".repeat(200));
     assert!(config::load(Utf8Path::new(&deep), HEAD.as_bytes()).is_ok());
 }
+
+#[test]
+fn a_form_without_a_rule_of_its_own_is_still_refused() {
+    let text = format!("{HEAD}host: {{mode: local-k3d, k3d: {{memory: lots}}}}\n");
+    let file = Utf8Path::new("/w/cp9.yaml");
+    let found = config::load_for(file, text.as_bytes(), Support::Everything).expect_err("refused");
+    assert_eq!(
+        (
+            found[0].code.as_str(),
+            found[0].pointer.as_str(),
+            found[0].column
+        ),
+        ("CP9-C015", "/host/k3d/memory", 39)
+    );
+}

@@ -1,5 +1,6 @@
 //! Hostile files: an error with a line, in time, and never a panic.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
@@ -39,7 +40,7 @@ fn bomb(levels: usize) -> String {
     let mut text = format!("{HEAD}a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..levels {
         let alias = format!("*a{}", level - 1);
-        text += &format!("a{level}: &a{level} [{}]\n", vec![alias; 9].join(", "));
+        writeln!(text, "a{level}: &a{level} [{}]", vec![alias; 9].join(", ")).expect("text");
     }
     text
 }
@@ -56,7 +57,10 @@ fn huge_files() {
         "key: value\n".repeat(1_000_000).as_bytes(),
         "CP9-C002",
     );
-    let keys: String = (0..4_900).map(|n| format!("key{n}: {n}\n")).collect();
+    let keys = (0..4_900)
+        .map(|n| format!("key{n}: {n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     refused(
         "just below the limit",
         format!("{HEAD}{keys}").as_bytes(),
@@ -92,9 +96,11 @@ fn many_services(count: usize) -> String {
     let mut text = format!("{HEAD}appDelivery: {{repo: ., env: dev}}\nservices:\n  source:\n");
     for n in 0..count {
         let next = (n + 1) % count;
-        text += &format!(
-            "    s{n}: {{repo: ., build: {{main: m.rs}}, app: {{registry: r}}, needs: [s{next}]}}\n"
-        );
+        writeln!(
+            text,
+            "    s{n}: {{repo: ., build: {{main: m.rs}}, app: {{registry: r}}, needs: [s{next}]}}"
+        )
+        .expect("text");
     }
     text
 }
@@ -111,7 +117,10 @@ fn deep_files() {
         format!("{HEAD}x: {}", "{a: ".repeat(100_000)).as_bytes(),
         "CP9-C004",
     );
-    let block: String = (0..500).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+    let block = (0..500)
+        .map(|n| format!("{}a:\n", " ".repeat(n)))
+        .collect::<Vec<_>>()
+        .concat();
     refused(
         "block",
         format!("{HEAD}x:\n{}", block.replace("a:", " a:")).as_bytes(),
@@ -129,7 +138,7 @@ fn deep_files() {
     );
     let mut chain = format!("{HEAD}a0: &a0 [x]\n");
     for n in 1..200 {
-        chain += &format!("a{n}: &a{n} [*a{}]\n", n - 1);
+        writeln!(chain, "a{n}: &a{n} [*a{}]", n - 1).expect("text");
     }
     refused("by aliases", chain.as_bytes(), "CP9-C004");
 }
@@ -155,7 +164,10 @@ fn alias_bombs() {
         format!("{HEAD}a: &a {{<<: *a}}\n").as_bytes(),
         "CP9-C006",
     );
-    let nested: String = (0..60).map(|n| format!("&x{n} [")).collect();
+    let nested = (0..60)
+        .map(|n| format!("&x{n} ["))
+        .collect::<Vec<_>>()
+        .concat();
     let list = vec!["x"; 2_000].join(",");
     refused(
         "anchors in anchors",
@@ -198,7 +210,10 @@ fn encodings() {
 
 #[test]
 fn many_problems_are_counted() {
-    let keys: String = (0..4_000).map(|n| format!("key{n}: {n}\n")).collect();
+    let keys = (0..4_000)
+        .map(|n| format!("key{n}: {n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let found = config::load(
         Utf8Path::new("/w/cp9.yaml"),
         format!("{HEAD}{keys}").as_bytes(),

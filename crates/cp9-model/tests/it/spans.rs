@@ -4,6 +4,7 @@
 use cp9_model::yaml::{Document, Node, Options, Style, Value, parse_bytes};
 use proptest::prelude::*;
 use serde_json::json;
+use std::fmt::Write;
 
 fn one(text: &str) -> Document {
     parse_bytes("f", text.as_bytes(), Options::manifest())
@@ -65,7 +66,7 @@ fn write(data: &Data, indent: usize, flow: bool, out: &mut String) {
         Data::Map(items) if flow => {
             out.push('{');
             for (n, item) in items.iter().enumerate() {
-                out.push_str(&format!("kéy{n}: "));
+                write!(out, "kéy{n}: ").expect("text");
                 write(item, indent, true, out);
                 out.push_str(", ");
             }
@@ -73,13 +74,13 @@ fn write(data: &Data, indent: usize, flow: bool, out: &mut String) {
         }
         Data::List(items) => {
             for item in items {
-                out.push_str(&format!("\n{pad}- "));
+                write!(out, "\n{pad}- ").expect("text");
                 write(item, indent + 1, indent > 2, out);
             }
         }
         Data::Map(items) => {
             for (n, item) in items.iter().enumerate() {
-                out.push_str(&format!("\n{pad}\"k/{n}\": "));
+                write!(out, "\n{pad}\"k/{n}\": ").expect("text");
                 write(item, indent + 1, indent > 2, out);
             }
         }
