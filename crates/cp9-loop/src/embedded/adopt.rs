@@ -3,16 +3,20 @@
 
 use std::time::Duration;
 
-use cp9_model::devplan::{DevPlan, ResourceKind};
+use cp9_model::devplan::{DevPlan, Resource, ResourceKind};
 use cp9_model::scope::ENV_ID;
-use cp9_tools::procs::{ProcessFacts, find};
+use cp9_tools::procs::{ProcessFacts, find, own_pid, scan};
 use cp9_tools::{Doors, ProcessId};
 
 use super::child::{ChildRecord, stop_process};
+use super::plan::concrete;
 use super::session::Session;
 
 /// How long a build of a dead controller may take to clean up.
 const BUILD_GRACE: Duration = Duration::from_secs(1);
+
+/// How long a process that nobody recorded may take to end.
+const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
 /// A process that goes on.
 #[derive(Debug)]
@@ -51,7 +55,48 @@ pub(super) async fn survivors(session: &Session, plan: &DevPlan) -> Vec<Survivor
         stop_process(record.id, grace).await;
         forget(&session.doors, &path);
     }
+    // Only a killed controller leaves its socket behind.
+    if session.doors.exists(&session.paths.socket) {
+        end_unrecorded(session, plan, &found).await;
+    }
     found
+}
+
+/// Ends processes that a controller started just before it was killed, without the time to record
+/// them: they have this session's id, and folder and environment of a resource that none serves.
+async fn end_unrecorded(session: &Session, plan: &DevPlan, found: &[Survivor]) {
+    let unserved: Vec<Resource> = plan
+        .resources
+        .iter()
+        .filter(|resource| resource.kind == ResourceKind::Serve)
+        .filter(|resource| {
+            !found
+                .iter()
+                .any(|survivor| survivor.resource == resource.name)
+        })
+        .map(|resource| concrete(plan, resource))
+        .collect();
+    if unserved.is_empty() {
+        return;
+    }
+    for facts in scan() {
+        let ours = !facts.zombie && facts.var(ENV_ID) == Some(&session.scope.id);
+        if ours
+            && facts.id.pid != own_pid()
+            && unserved.iter().any(|resource| serves(&facts, resource))
+        {
+            stop_process(facts.id, ORPHAN_GRACE).await;
+        }
+    }
+}
+
+fn serves(facts: &ProcessFacts, resource: &Resource) -> bool {
+    let mut env = resource.env.iter();
+    facts
+        .cwd
+        .as_ref()
+        .is_some_and(|cwd| cwd.as_str() == resource.cwd)
+        && env.all(|(name, value)| facts.var(name) == Some(value))
 }
 
 /// True for a live process of this very session.

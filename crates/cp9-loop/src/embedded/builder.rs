@@ -4,6 +4,10 @@
 
 use cp9_model::control::Phase;
 
+/// Builds in a row that may be ended for a newer one. Then one runs to its end, so that someone who
+/// saves without pause, or a build that changes its own sources, still gets a version.
+const KILLS: u32 = 3;
+
 /// A finished product: its hash and the digest of the files it was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Product {
@@ -105,6 +109,7 @@ pub(super) struct Builder {
     flight: Option<Flight>,
     last: Option<Last>,
     resumed: Option<Product>,
+    kills: u32,
     number: u64,
 }
 
@@ -194,6 +199,7 @@ impl Builder {
     }
 
     fn ended(&mut self, source: String, ok: bool, millis: u64) {
+        self.kills = 0;
         self.last = Some(Last { source, ok });
         self.runs = self.runs.saturating_add(1);
         self.millis = Some(millis);
@@ -205,11 +211,12 @@ impl Builder {
                 .disk
                 .as_ref()
                 .is_some_and(|disk| *disk != flight.source);
-            let stale = flight.outdated || (changed && (self.auto || self.asked));
-            if flight.killed || !(stale || self.stopping) {
+            let newer = changed && (self.auto || self.asked) && self.kills < KILLS;
+            if flight.killed || !(flight.outdated || newer || self.stopping) {
                 return None;
             }
             flight.killed = true;
+            self.kills += 1;
             return Some(Action::Kill(flight.number));
         }
         let source = self.disk.clone()?;

@@ -143,6 +143,29 @@ fn a_trigger_during_a_build_of_the_same_files_adds_none() {
 }
 
 #[test]
+fn endless_saves_do_not_starve_the_build() {
+    let mut builder = fresh(true);
+    builder.step(source("0"));
+    for round in 1..=KILLS {
+        let next = round.to_string();
+        assert_eq!(
+            builder.step(source(&next)),
+            [Action::Kill(u64::from(round))]
+        );
+        let started = builder.step(killed(u64::from(round)));
+        assert_eq!(started, [start(u64::from(round) + 1, &next)]);
+    }
+    assert_eq!(builder.step(source("newest")), []);
+    let last = u64::from(KILLS) + 1;
+    let actions = builder.step(built(last, "3"));
+    assert_eq!(
+        actions,
+        [Action::Deliver(product("3")), start(last + 1, "newest")]
+    );
+    assert_eq!(builder.step(source("more")), [Action::Kill(last + 1)]);
+}
+
+#[test]
 fn a_triggered_build_that_was_killed_is_redone() {
     let mut builder = fresh(true);
     builder.step(source("a"));

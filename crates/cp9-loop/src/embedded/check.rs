@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use cp9_model::devplan::{Check, Probe, Resource};
+use cp9_tools::{Doors, Exit};
 
 use super::child::in_words;
 use super::lay;
+use super::service::Which;
 use super::session::Session;
 
 /// The end of a failing command's output that explains it.
@@ -15,6 +17,7 @@ const EXCERPT: usize = 200;
 pub(super) async fn ask(
     session: &Session,
     resource: &Resource,
+    which: Which,
     probe: &Probe,
     age: Duration,
 ) -> Result<(), String> {
@@ -26,49 +29,73 @@ pub(super) async fn ask(
             tokio::time::sleep(wanted.saturating_sub(age)).await;
             Ok(())
         }
-        Check::Tcp { port } => doors
-            .tcp_probe(*port, limit)
-            .await
-            .map_err(|error| in_words(&error)),
+        Check::Tcp { .. } if which == Which::Ready && resource.ready.is_none() => {
+            // Without a probe every port of the manifest must accept.
+            for port in &resource.ports {
+                accepts(&doors, port.host, limit).await?;
+            }
+            Ok(())
+        }
+        Check::Tcp { port } => accepts(&doors, *port, limit).await,
         Check::Http {
             port,
             path,
             headers,
         } => {
-            let headers: Vec<(String, String)> = headers
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect();
-            let reply = doors
-                .http_get(*port, path, &headers, limit)
-                .await
-                .map_err(|error| in_words(&error))?;
-            match reply.status {
-                200..=399 => Ok(()),
-                status => Err(format!("GET {path} answered {status}")),
-            }
+            let headers: Vec<_> = headers.clone().into_iter().collect();
+            answers(&doors, *port, path, &headers, limit).await
         }
-        Check::Exec { argv } => {
-            let cmd = lay::command(session, resource, argv).map_err(|error| in_words(&error))?;
-            let output = doors
-                .run(&cmd.timeout(limit).quiet())
-                .await
-                .map_err(|error| in_words(&error))?;
-            if output.success() {
-                return Ok(());
-            }
-            let said = if output.stderr.trim().is_empty() {
-                &output.stdout
-            } else {
-                &output.stderr
-            };
-            let tail: String = said.trim().chars().rev().take(EXCERPT).collect();
-            let tail: String = tail.chars().rev().collect();
-            Err(format!(
-                "`{}` failed ({:?}) {tail}",
-                argv.first().map_or("", String::as_str),
-                output.status
-            ))
-        }
+        Check::Exec { argv } => succeeds(session, resource, argv, limit).await,
     }
+}
+
+async fn accepts(doors: &Doors, port: u16, limit: Duration) -> Result<(), String> {
+    let connected = doors.tcp_probe(port, limit).await;
+    connected.map_err(|error| in_words(&error))
+}
+
+async fn answers(
+    doors: &Doors,
+    port: u16,
+    path: &str,
+    headers: &[(String, String)],
+    limit: Duration,
+) -> Result<(), String> {
+    let reply = doors.http_get(port, path, headers, limit).await;
+    match reply.map_err(|error| in_words(&error))?.status {
+        200..=399 => Ok(()),
+        status => Err(format!("GET {path} answered {status}")),
+    }
+}
+
+async fn succeeds(
+    session: &Session,
+    resource: &Resource,
+    argv: &[String],
+    limit: Duration,
+) -> Result<(), String> {
+    let cmd = lay::command(session, resource, argv).map_err(|error| in_words(&error))?;
+    let output = session.doors.run(&cmd.timeout(limit).quiet()).await;
+    let output = output.map_err(|error| in_words(&error))?;
+    if output.success() {
+        return Ok(());
+    }
+    let said = if output.stderr.trim().is_empty() {
+        &output.stdout
+    } else {
+        &output.stderr
+    };
+    let program = argv.first().map_or("", String::as_str);
+    let how = match output.status {
+        Exit::Code(code) => format!("code {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+    };
+    Err(format!("`{program}` ended with {how} {}", tail(said))
+        .trim_end()
+        .to_owned())
+}
+
+fn tail(text: &str) -> &str {
+    let text = text.trim();
+    &text[text.ceil_char_boundary(text.len().saturating_sub(EXCERPT))..]
 }

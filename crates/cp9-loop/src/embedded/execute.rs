@@ -179,7 +179,7 @@ impl Core {
             (self.session.clone(), item.resource.clone(), probe.clone());
         let (messages, age) = (self.messages.clone(), serve.service.age(now));
         tokio::spawn(async move {
-            let answer = check::ask(&session, &resource, &probe, age).await;
+            let answer = check::ask(&session, &resource, which, &probe, age).await;
             let event = service::Event::Probed(run, which, answer);
             // The owner of the state goes last; when it is gone, nobody needs to know.
             let _ = messages.send(Message::Service(resource.name, event));

@@ -14,6 +14,24 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 /// Never source, whatever ignore files say.
 const NEVER: [&str; 2] = [".git", ".cp9"];
+/// What editors and atomic writers put beside a file while it is open or being replaced; a plan's
+/// own patterns come later and may take one back.
+const PASSING: [&str; 14] = [
+    "*.sw[a-p]",
+    "*.swx",
+    "*~",
+    "4913",
+    ".#*",
+    "\\#*#",
+    "*___jb_tmp___",
+    "*___jb_old___",
+    "*.kate-swp",
+    ".goutputstream-*",
+    ".DS_Store",
+    ".nfs*",
+    ".~lock.*",
+    ".cp9-tmp-*",
+];
 /// A file whose stamp is this close to the moment it was read may change again without moving
 /// the stamp.
 const STAMP_GRAIN_NANOS: i128 = 20_000_000;
@@ -125,7 +143,8 @@ impl WatchSet {
 
     fn matcher(&self, root: &Path) -> Gitignore {
         let mut builder = GitignoreBuilder::new(root);
-        for line in &self.ignore {
+        let passing = PASSING.iter().copied();
+        for line in passing.chain(self.ignore.iter().map(String::as_str)) {
             // A pattern that cannot be read ignores nothing.
             let _ = builder.add_line(None, line);
         }

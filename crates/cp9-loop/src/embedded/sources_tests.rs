@@ -81,6 +81,27 @@ fn ignore_files_patterns_and_tool_folders_are_no_source() {
 }
 
 #[test]
+fn what_editors_leave_for_a_moment_is_no_source() {
+    let place = Place::new();
+    place.write("src/main.rs", "x");
+    place.write("src/#notes", "x");
+    let before = Place::labels(&place.set(&["src"], &[]));
+    for name in [
+        ".main.rs.swp",
+        "main.rs~",
+        "4913",
+        "#main.rs#",
+        "main.rs___jb_tmp___",
+        ".cp9-tmp-1-2",
+    ] {
+        place.write(&format!("src/{name}"), "x");
+    }
+    std::os::unix::fs::symlink("me@host.1", place.path("src/.#main.rs")).expect("link");
+    assert_eq!(Place::labels(&place.set(&["src"], &[])), before);
+    assert_eq!(before, ["src/#notes", "src/main.rs"]);
+}
+
+#[test]
 fn a_watched_folder_below_an_ignored_one_is_watched() {
     let place = Place::new();
     place.write(".gitignore", "*\n");

@@ -378,3 +378,7 @@ fn exhausted(error: &notify::Error) -> bool {
 
 /// Too many open files, the same number on Linux and macOS.
 const EMFILE: i32 = 24;
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// What is kept of one line.
-pub(super) const LONGEST: usize = 64 * 1024;
+/// What is kept of one raw line: more than is shown, so that a secret at the cut is seen whole.
+const LONGEST: usize = super::record::LONGEST + 8 * 1024;
 const CHUNK: usize = 64 * 1024;
 
 /// A place in a raw file.

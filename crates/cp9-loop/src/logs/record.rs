@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parse;
 
+/// What is shown of one line.
+pub(super) const LONGEST: usize = 64 * 1024;
 /// How long after a dated line an undated one counts as its continuation.
 const CONTINUES: SignedDuration = SignedDuration::from_secs(1);
 
@@ -68,7 +70,9 @@ pub(crate) fn clean(raw: &[u8], redactor: &Redactor) -> String {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim_end_matches('\r');
     let shown = text.rsplit('\r').next().unwrap_or(text);
-    redactor.redact(&strip_control(shown))
+    let mut text = redactor.redact(&strip_control(shown));
+    text.truncate(text.floor_char_boundary(LONGEST));
+    text
 }
 
 #[cfg(test)]
@@ -109,6 +113,9 @@ mod tests {
         );
         assert_eq!(clean(b"10%\r50%\r100%", &redactor), "100%");
         assert_eq!(clean(b"bad \xff byte", &redactor), "bad \u{fffd} byte");
+        let long = format!("{}hunter22", "x".repeat(LONGEST - 4));
+        let shown = clean(long.as_bytes(), &redactor);
+        assert!(shown.len() == LONGEST - 1 && shown.ends_with("x***"));
     }
 
     #[test]

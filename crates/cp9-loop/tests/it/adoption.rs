@@ -146,6 +146,27 @@ async fn a_build_in_flight_is_ended_and_redone() {
 }
 
 #[tokio::test]
+async fn a_process_that_was_not_recorded_any_more_is_replaced() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    session.write_plan();
+    let first = session.serve_apart();
+    let before = session.watch().await.until_ready().await;
+    signal_group(first, Signal::Kill);
+    eventually("the end of the controller", || !is_running(first.pid)).await;
+    let record = session.paths.folder.join("run/api/child.json");
+    session.doors.remove_file(&record).expect("removed");
+
+    session.serve_apart();
+    let mut watch = session.watch().await;
+    let after = watch.until_ready().await;
+    assert_ne!(pid(&after, "api"), pid(&before, "api"));
+    assert!(!is_running(pid(&before, "api")));
+    session.client().await.stop().await.expect("stops");
+    watch.ended().await;
+}
+
+#[tokio::test]
 async fn sigterm_ends_controller_and_children() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");

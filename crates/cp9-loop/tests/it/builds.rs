@@ -169,6 +169,41 @@ async fn a_build_that_writes_nothing_has_failed() {
 }
 
 #[tokio::test]
+async fn a_build_with_a_fixed_path_must_write_it_when_the_sources_change() {
+    let mut session = Session::new();
+    session.source_service("api");
+    let product = session.paths.folder.join(".cp9-build/api/live/service");
+    let script = "grep -q lazy $0 || { rm -f $1; cp $0 $1; chmod 755 $1; }";
+    session.resources[0]["argv"] =
+        serde_json::json!(["/bin/sh", "-c", script, "${src}/api.sh", product]);
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+
+    session.save("src/api.sh", "lazy");
+    let red = watch
+        .until("the failure", |status| {
+            of(status, "api-live-binary").phase == Phase::Failed
+        })
+        .await;
+    let message = of(&red, "api-live-binary")
+        .message
+        .clone()
+        .expect("message");
+    assert!(
+        message.contains("left `") && message.contains("as it was"),
+        "{message}"
+    );
+    assert_eq!(pid(&red, "api"), pid(&first, "api"));
+    session.save("src/api.sh", &version("v2"));
+    watch.until_ready().await;
+    eventually("the new version", || session.text("out/api") == "v2\n").await;
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
 async fn a_save_during_a_build_ends_that_build() {
     let mut session = Session::new();
     session.source_service("api");

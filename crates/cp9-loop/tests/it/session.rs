@@ -145,11 +145,12 @@ impl Session {
     }
 
     pub(crate) async fn client(&self) -> Client {
+        let mut tick = tokio::time::interval(Duration::from_millis(5));
         let connect = async {
             loop {
-                match Client::connect(&self.paths.socket, &self.id).await {
-                    Ok(client) => return client,
-                    Err(_) => tokio::task::yield_now().await,
+                tick.tick().await;
+                if let Ok(client) = Client::connect(&self.paths.socket, &self.id).await {
+                    return client;
                 }
             }
         };

@@ -1,0 +1,137 @@
+//! The watcher's thread on real folders, with and without notices of the system.
+
+use camino::Utf8PathBuf;
+use cp9_model::devplan::DevPlan;
+use cp9_tools::{Clock, Environment};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::super::sources::watch_sets;
+use super::*;
+
+struct Place {
+    dir: tempfile::TempDir,
+    doors: Doors,
+    messages: UnboundedReceiver<Message>,
+    wake_tx: Sender<Wake>,
+}
+
+impl Place {
+    /// A watcher of `src`; blind when the system is to give no notice.
+    fn new(blind: bool) -> Self {
+        let doors = Doors::new(Environment::default(), Clock::system(), false);
+        let (messages_tx, messages) = unbounded_channel();
+        let (wake_tx, wake_rx) = channel();
+        let mut watch = Watch::new(doors.clone(), messages_tx, wake_tx.clone());
+        if blind {
+            watch.fall_back(&notify::Error::new(ErrorKind::MaxFilesWatch));
+        }
+        std::thread::spawn(move || watch.run(&wake_rx));
+        let dir = tempfile::tempdir().expect("tempdir");
+        Self {
+            dir,
+            doors,
+            messages,
+            wake_tx,
+        }
+    }
+
+    fn path(&self, name: &str) -> Utf8PathBuf {
+        Utf8PathBuf::from_path_buf(self.dir.path().join(name)).expect("utf-8")
+    }
+
+    fn save(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        self.doors
+            .create_private_dir(path.parent().expect("parent"))
+            .expect("dir");
+        self.doors
+            .write_atomic(&path, text.as_bytes(), 0o644)
+            .expect("write");
+    }
+
+    fn watch(&self) {
+        let text = format!(
+            r#"{{"apiVersion":"cp9.devplan/v1","session":"abc","roots":{{"src":"{}"}},"resources":[
+                {{"name":"a","service":"a","kind":"build","cwd":"/","trigger":"auto","watch":["${{src}}"]}}]}}"#,
+            self.path("src")
+        );
+        let plan: DevPlan = serde_json::from_str(&text).expect("a plan");
+        self.wake_tx
+            .send(Wake::Plan(watch_sets(&plan)))
+            .expect("runs");
+    }
+
+    fn digest(&mut self) -> String {
+        match self.messages.blocking_recv().expect("runs") {
+            Message::Source { digest, .. } => digest,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.wake_tx.send(Wake::Finish);
+    }
+}
+
+#[test]
+fn every_kind_of_change_is_reported() {
+    let mut place = Place::new(false);
+    place.save("src/main.rs", "1");
+    place.watch();
+    let mut digests = vec![place.digest()];
+    place.save("src/main.rs", "2");
+    digests.push(place.digest());
+    place.save("src/new/deep/file.rs", "x");
+    digests.push(place.digest());
+    place.save("src/new/deep/file.rs", "y");
+    digests.push(place.digest());
+    std::fs::rename(place.path("src/new"), place.path("src/moved")).expect("rename");
+    digests.push(place.digest());
+    place.save("src/moved/deep/file.rs", "z");
+    digests.push(place.digest());
+    std::fs::remove_dir_all(place.path("src")).expect("remove");
+    while place.digest() != cp9_model::digest::bytes(b"") {}
+    place.save("src/main.rs", "1");
+    while place.digest() != digests[0] {}
+    let distinct: HashSet<&String> = digests.iter().collect();
+    assert_eq!(distinct.len(), digests.len());
+}
+
+#[test]
+fn a_folder_that_comes_later_is_seen() {
+    let mut place = Place::new(false);
+    place.watch();
+    let empty = place.digest();
+    place.save("src/main.rs", "1");
+    assert_ne!(place.digest(), empty);
+}
+
+#[test]
+fn without_notices_it_says_so_and_looks_by_itself() {
+    let mut place = Place::new(true);
+    let Some(Message::Note(note)) = place.messages.blocking_recv() else {
+        panic!("no note");
+    };
+    assert!(note.contains("fs.inotify.max_user_watches"), "{note}");
+    place.save("src/main.rs", "1");
+    place.watch();
+    let first = place.digest();
+    place.save("src/main.rs", "2");
+    assert_ne!(place.digest(), first);
+}
+
+#[test]
+fn a_check_answers_even_when_nothing_changed() {
+    let mut place = Place::new(false);
+    place.save("src/main.rs", "1");
+    place.watch();
+    let first = place.digest();
+    place.wake_tx.send(Wake::Check("a".into())).expect("runs");
+    let answer = place.messages.blocking_recv();
+    let Some(Message::Source { digest, asked, .. }) = answer else {
+        panic!("{answer:?}");
+    };
+    assert!(asked && digest == first);
+}
