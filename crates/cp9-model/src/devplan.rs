@@ -229,7 +229,9 @@ impl DevPlan {
 
     /// Replaces `${root}` by the root's folder.
     pub fn expand(&self, text: &str) -> String {
-        self.roots.iter().fold(text.to_owned(), |text, (key, dir)| text.replace(&format!("${{{key}}}"), dir))
+        self.roots.iter().fold(text.to_owned(), |text, (key, dir)| {
+            text.replace(&format!("${{{key}}}"), dir)
+        })
     }
 
     /// The resource of a name.

@@ -16,8 +16,10 @@ pub fn value<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 }
 
 fn hex(digest: &[u8]) -> String {
-    digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    digest
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

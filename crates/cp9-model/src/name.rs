@@ -51,12 +51,23 @@ fn check(kind: &'static str, value: &str, min: usize, max: usize) -> Result<(), 
     let length = value.chars().count();
     if length < min || length > max {
         let value = value.chars().take(64).collect();
-        return Err(NameError::Length { kind, value, length, min, max });
+        return Err(NameError::Length {
+            kind,
+            value,
+            length,
+            min,
+            max,
+        });
     }
-    let inner = value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    let inner = value
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     let starts = value.starts_with(|c: char| c.is_ascii_lowercase());
     if !inner || !starts || value.ends_with('-') {
-        return Err(NameError::Characters { kind, value: value.into() });
+        return Err(NameError::Characters {
+            kind,
+            value: value.into(),
+        });
     }
     Ok(())
 }
@@ -148,16 +159,24 @@ mod tests {
         for good in ["abc", "cp9-cara-rs1", "a23456789012345678901234567890ab"] {
             assert!(good.parse::<SessionName>().is_ok(), "{good}");
         }
-        for bad in ["ab", "", "Abc", "abc-", "-abc", "9ab", "a_b", "a b", "a.b", "ümlaut"] {
+        for bad in [
+            "ab", "", "Abc", "abc-", "-abc", "9ab", "a_b", "a b", "a.b", "ümlaut",
+        ] {
             assert!(bad.parse::<SessionName>().is_err(), "{bad}");
         }
         let long = "a".repeat(33);
         let err = long.parse::<SessionName>().expect_err("33 characters");
-        assert_eq!(err.to_string(), format!("session name `{long}` has 33 characters, 3 to 32 are allowed"));
+        assert_eq!(
+            err.to_string(),
+            format!("session name `{long}` has 33 characters, 3 to 32 are allowed")
+        );
     }
 
     #[test]
     fn owners_are_lower_case() {
-        assert_eq!(Owner::new(" Alice@Example.COM ").as_str(), "alice@example.com");
+        assert_eq!(
+            Owner::new(" Alice@Example.COM ").as_str(),
+            "alice@example.com"
+        );
     }
 }

@@ -112,17 +112,7 @@ impl Explain for IllegalEvent {
 /// Takes an event into the journal, or says why it cannot have happened.
 pub fn apply(mut session: SessionState, event: Event) -> Result<SessionState, IllegalEvent> {
     match event {
-        Event::Recovered { at } => {
-            for entry in session
-                .states
-                .values_mut()
-                .filter(|entry| entry.status == StateStatus::Running)
-            {
-                entry.status = StateStatus::Interrupted;
-                entry.finished = Some(at);
-            }
-            Ok(session)
-        }
+        Event::Recovered { at } => Ok(recovered(session, at)),
         Event::Owned { owner } => {
             session.owner = Some(owner);
             Ok(session)
@@ -137,14 +127,7 @@ pub fn apply(mut session: SessionState, event: Event) -> Result<SessionState, Il
             state,
             item,
             status,
-        } => {
-            let entry = running(&mut session, state, "item")?;
-            if state.kind() != StateKind::PerItem {
-                return Err(illegal(state, entry.status, "item"));
-            }
-            entry.items.insert(item, status);
-            Ok(session)
-        }
+        } => progressed(session, state, item, status),
         Event::Finished {
             state,
             at,
@@ -161,21 +144,7 @@ pub fn apply(mut session: SessionState, event: Event) -> Result<SessionState, Il
             entry.reason = Some(reason);
             Ok(session)
         }
-        Event::Failed { state, at, error } => {
-            let entry = running(&mut session, state, "failed")?;
-            let partial = entry.items.values().any(|item| *item == ItemStatus::Done);
-            settle(
-                entry,
-                if partial {
-                    StateStatus::Partial
-                } else {
-                    StateStatus::Failed
-                },
-                at,
-            );
-            entry.error = Some(error);
-            Ok(session)
-        }
+        Event::Failed { state, at, error } => failed(session, state, at, error),
         Event::Interrupted { state, at } => {
             let entry = running(&mut session, state, "interrupted")?;
             settle(entry, StateStatus::Interrupted, at);
@@ -184,6 +153,54 @@ pub fn apply(mut session: SessionState, event: Event) -> Result<SessionState, Il
         Event::Invalidated { state } => invalidated(session, state),
         Event::Paused => Ok(paused(session)),
     }
+}
+
+/// What a dead run left running did not end.
+fn recovered(mut session: SessionState, at: Timestamp) -> SessionState {
+    let left = session
+        .states
+        .values_mut()
+        .filter(|entry| entry.status == StateStatus::Running);
+    for entry in left {
+        settle(entry, StateStatus::Interrupted, at);
+    }
+    session
+}
+
+fn progressed(
+    mut session: SessionState,
+    state: StateName,
+    item: String,
+    status: ItemStatus,
+) -> Result<SessionState, IllegalEvent> {
+    let entry = running(&mut session, state, "item")?;
+    if state.kind() != StateKind::PerItem {
+        return Err(illegal(state, entry.status, "item"));
+    }
+    entry.items.insert(item, status);
+    Ok(session)
+}
+
+/// A failure after some items were done is partial.
+fn failed(
+    mut session: SessionState,
+    state: StateName,
+    at: Timestamp,
+    error: LastError,
+) -> Result<SessionState, IllegalEvent> {
+    let entry = running(&mut session, state, "failed")?;
+    let partial = entry.items.values().any(|item| *item == ItemStatus::Done);
+    settle(
+        entry,
+        if partial {
+            StateStatus::Partial
+        } else {
+            StateStatus::Failed
+        },
+        at,
+    );
+    entry.error = Some(error);
+    Ok(session)
 }
 
 fn illegal(state: StateName, status: StateStatus, event: &'static str) -> IllegalEvent {
@@ -270,12 +287,12 @@ fn invalidated(mut session: SessionState, state: StateName) -> Result<SessionSta
 
 fn paused(mut session: SessionState) -> SessionState {
     session.paused = true;
-    for state in [StateName::TiltReady, StateName::SessionReady] {
-        if let Some(entry) = session.states.get_mut(&state) {
-            if entry.status.is_settled() {
-                entry.status = StateStatus::Pending;
-            }
-        }
+    let states = session.states.iter_mut();
+    let ended = states.filter(|(state, entry)| {
+        matches!(state, StateName::TiltReady | StateName::SessionReady) && entry.status.is_settled()
+    });
+    for (_, entry) in ended {
+        entry.status = StateStatus::Pending;
     }
     session
 }
