@@ -1,14 +1,16 @@
 //! A session folder with a plan, its controller in this process or in one of its own, and waiting
 //! on what the controller publishes.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_loop::ControllerError;
 use cp9_loop::embedded::{Client, SessionFolderPaths, StatusStream, serve};
 use cp9_model::control::{ControllerStatus, ResourceStatus};
-use cp9_model::scope::Scope;
-use cp9_tools::{Clock, Cmd, Doors, Environment, ProcessId};
+use cp9_model::scope::{ENV_ID, Scope};
+use cp9_tools::procs::{scan, signal_group};
+use cp9_tools::{Clock, Cmd, Doors, Environment, ProcessId, Signal};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -21,6 +23,7 @@ pub(crate) struct Session {
     pub(crate) resources: Vec<Value>,
     id: String,
     dir: tempfile::TempDir,
+    apart: RefCell<Vec<ProcessId>>,
 }
 
 impl Session {
@@ -48,6 +51,7 @@ impl Session {
             resources: Vec::new(),
             id,
             dir,
+            apart: RefCell::default(),
         }
     }
 
@@ -139,9 +143,12 @@ impl Session {
         let cmd = Cmd::new(this_program())
             .args(["--exact", "session::controller_process", "--nocapture"])
             .cwd(self.path("."));
-        self.doors
+        let controller = self
+            .doors
             .spawn_detached(&cmd, &self.path("controller.log"))
-            .expect("controller starts")
+            .expect("controller starts");
+        self.apart.borrow_mut().push(controller);
+        controller
     }
 
     pub(crate) async fn client(&self) -> Client {
@@ -162,6 +169,23 @@ impl Session {
         Watch {
             stream: self.client().await.watch().await.expect("watch"),
             last: None,
+        }
+    }
+}
+
+impl Drop for Session {
+    /// A test that failed leaves no process behind.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for controller in self.apart.borrow().iter() {
+            signal_group(*controller, Signal::Kill);
+        }
+        for facts in scan() {
+            if facts.var(ENV_ID) == Some(self.id.as_str()) {
+                signal_group(facts.id, Signal::Kill);
+            }
         }
     }
 }
