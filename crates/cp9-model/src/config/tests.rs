@@ -1,3 +1,5 @@
+//! Tests of this module's rules on values.
+
 use camino::Utf8Path;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of this module's rules on values.
+
 use super::*;
 
 fn show(source: &Source<'_>, span: std::ops::Range<usize>) -> Diagnostic {

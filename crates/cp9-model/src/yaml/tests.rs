@@ -1,3 +1,5 @@
+//! Tests of this module's rules on values.
+
 use serde_json::json;
 
 use super::*;
