@@ -12,7 +12,7 @@ use super::load::Loaded;
 use super::raw::{self, Session};
 use super::resolved::{
     AppDelivery, CloudName, ControllerKind, Host, HostMode, K3d, ResolvedConfig, Retry,
-    SecretInputs, Target, Terraform, Tilt, TiltMode,
+    SecretInputs, Target, Terraform, Tilt, TiltMode, Trace,
 };
 use super::{paths, rules};
 use crate::diagnostic::{Code, Diagnostic, Finding};
@@ -84,6 +84,7 @@ fn config(file: &Utf8Path, session: &Session) -> Result<ResolvedConfig, NameErro
         source_build_services,
         secrets: secrets(session)?,
         retry: retry(session.retry.as_ref()),
+        trace: trace(session.trace.clone().unwrap_or_default()),
         extra: extra(session),
     })
 }
@@ -197,6 +198,10 @@ fn retry(retry: Option<&raw::Retry>) -> Retry {
         total: retry.total.unwrap_or(5),
         on_budget_exceeded: word(retry.on_budget_exceeded),
     }
+}
+
+fn trace(trace: raw::Trace) -> Trace {
+    Trace::new(trace.header, trace.keys)
 }
 
 /// The blocks that only later states read, sorted by key, without what is left out.

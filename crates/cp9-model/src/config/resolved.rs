@@ -46,6 +46,9 @@ pub struct ResolvedConfig {
     pub secrets: BTreeMap<ServiceName, SecretInputs>,
     /// Retry budgets.
     pub retry: Retry,
+    /// Where trace ids stand.
+    #[serde(default)]
+    pub trace: Trace,
     /// Everything else of the file that later states read, as checked against the schema:
     /// `ci`, `clouds`, `credentials`, `metadb`, `reaper`, `tunnel`, `registries`, `contracts`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
@@ -332,5 +335,37 @@ impl Retry {
     /// How often a state may be tried in one run.
     pub fn attempts(&self, state: &str) -> u32 {
         self.states.get(state).copied().unwrap_or(3)
+    }
+}
+
+/// Where trace ids stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The HTTP header that carries the trace id.
+    pub header: String,
+    /// The keys of log lines that hold it, whatever their case.
+    pub keys: Vec<String>,
+}
+
+impl Trace {
+    /// The header and keys that are given, the defaults for those that are not. The header always
+    /// counts as a key too.
+    pub fn new(header: Option<String>, keys: Option<Vec<String>>) -> Self {
+        let header = header.unwrap_or_else(|| "X-Trace-Id".into());
+        let mut keys = keys.unwrap_or_else(|| {
+            ["trace_id", "trace-id", "traceId"]
+                .map(str::to_owned)
+                .into()
+        });
+        if !keys.iter().any(|key| key.eq_ignore_ascii_case(&header)) {
+            keys.push(header.clone());
+        }
+        Self { header, keys }
+    }
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self::new(None, None)
     }
 }

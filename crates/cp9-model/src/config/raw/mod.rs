@@ -12,4 +12,4 @@ pub(crate) use delivery::{AppDelivery, Terraform, Tilt, TiltMode};
 pub(crate) use place::{Cloud, Controller, Host, HostMode, Target};
 pub(crate) use services::{App, Build, Live, Run, Services, Source, Stub, StubKind};
 pub(crate) use session::Session;
-pub(crate) use values::Retry;
+pub(crate) use values::{Retry, Trace};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::scope::{Ci, Clouds, Contracts, Credentials, Reaper, Tunnel};
-use super::values::{Metadb, Registry, Retry, SecretInputs};
+use super::values::{Metadb, Registry, Retry, SecretInputs, Trace};
 use super::{AppDelivery, Controller, Host, Services, Target, Terraform, Tilt};
 
 /// One cp9 session: where it runs, what it is made of, how it is driven.
@@ -52,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) secrets: Option<IndexMap<String, SecretInputs>>,
     /// Retry budgets by lifecycle state.
     pub(crate) retry: Option<Retry>,
+    /// Where trace ids stand in headers and log lines.
+    pub(crate) trace: Option<Trace>,
     /// What a CI principal may claim.
     pub(crate) ci: Option<Ci>,
     /// Per-cloud scope of discovery and deletion.

@@ -1,4 +1,4 @@
-//! Secrets, retry budgets, databases, registries.
+//! Secrets, retry budgets, databases, registries, trace ids.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -139,4 +139,17 @@ pub(crate) struct Registry {
     pub(crate) docker_config: Option<String>,
     /// Log in to ECR by the proven identity.
     pub(crate) ecr: Option<bool>,
+}
+
+/// Where trace ids stand, for `cp9 logs --trace-id`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Trace {
+    /// The HTTP header that carries the trace id; `X-Trace-Id` by default.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9-]+$"))]
+    pub(crate) header: Option<String>,
+    /// The keys of log lines that hold the trace id, in any case; `trace_id`, `trace-id`, `traceId`
+    /// and the header by default.
+    #[schemars(length(min = 1), inner(regex(pattern = r"^[A-Za-z0-9_.-]+$")))]
+    pub(crate) keys: Option<Vec<String>>,
 }
