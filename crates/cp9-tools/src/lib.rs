@@ -4,9 +4,11 @@
 pub mod clock;
 pub mod env;
 pub mod files;
+pub mod git;
 pub mod http;
 pub mod lines;
 pub mod lock;
+pub mod machine;
 pub mod procs;
 pub mod program;
 pub mod record;

@@ -35,6 +35,12 @@ impl Doors {
         meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode().trailing_zeros() >= 6)
     }
 
+    /// The permission bits of a file or folder, of a link its own; none if it is not there.
+    pub fn mode(&self, path: &Utf8Path) -> Option<u32> {
+        let meta = path.symlink_metadata().ok()?;
+        Some(meta.permissions().mode() & 0o7777)
+    }
+
     /// Makes a file of mode 0600 if it is missing, and sets its time to now.
     pub fn touch(&self, path: &Utf8Path) -> Result<(), FileError> {
         let file = OpenOptions::new()
