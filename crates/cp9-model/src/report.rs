@@ -1,10 +1,21 @@
 //! What commands return: typed reports, rendered as text or JSON by the binary.
 
+mod deploy;
+
+pub mod doctor;
+pub mod setup;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::control::ResourceStatus;
+use crate::generation::Generation;
 use crate::graph::ServiceKind;
+
+pub use doctor::DoctorReport;
+pub use setup::SetupReport;
+
+pub use deploy::{DeployReport, DeployStep};
 
 /// The result of `up`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,6 +94,9 @@ pub struct ServiceReport {
     /// Why it is not ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Whether what runs was made from the files on disk; none while nobody can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<Generation>,
     /// Its resources.
     pub resources: Vec<ResourceStatus>,
 }
@@ -177,6 +191,9 @@ pub struct LogLine {
     /// `debug`, `info`, `warn` or `error`, if the line says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
+    /// The trace id that one of the configured keys of the line holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
     /// The line, without its end and without control characters.
     pub text: String,
 }
