@@ -36,7 +36,12 @@ pub enum Reply {
     Hello(Hello),
     /// To `status` and `watch`.
     Status(ControllerStatus),
-    /// To `trigger` and `stop`.
+    /// To `trigger`: the work has begun, or waits for what it depends on.
+    Begun {
+        /// The build or start that answers the trigger; see `Lineage::ended`.
+        number: u64,
+    },
+    /// To `stop`.
     Done,
     /// The request failed.
     Error {
@@ -102,6 +107,26 @@ pub struct ResourceStatus {
     /// Milliseconds that the last build child ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_millis: Option<u64>,
+    /// What it is made from, and how far it has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<Lineage>,
+}
+
+/// What a resource is made from, and how far it has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lineage {
+    /// Number of the newest build that ended by itself, or of the newest start.
+    pub ended: u64,
+    /// Digest of the watched files as they are now; of what a process is started from if it
+    /// watches none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
+    /// Digest of the watched files that the newest product, or the running process, was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<String>,
+    /// True when the last build ended well and did not replace its output.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreplaced: bool,
 }
 
 /// What a resource is doing.

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod exit;
 pub mod explain;
 pub mod facts;
+pub mod generation;
 pub mod graph;
 pub mod host;
 pub mod lifecycle;
