@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cp9_model::config::schema;
 
-use crate::{cli, config, exit_codes, product, state};
+use crate::{cli, config, devplan, exit_codes, facts, output, product, state};
 
 /// A generated file.
 struct Generated {
@@ -14,10 +14,14 @@ struct Generated {
 }
 
 fn generate(root: &Path) -> Vec<Generated> {
+    let tree = product::tree(root);
     let mut files = vec![
-        reference("cli", cli::page(&product::tree(root))),
+        reference("cli", cli::page(&tree)),
         reference("config", config::page(&schema::generate())),
+        reference("devplan", devplan::page(&schema::devplan())),
         reference("exit-codes", exit_codes::page()),
+        reference("facts", facts::page(&schema::facts())),
+        reference("output", output::page(&tree)),
         reference("state", state::page()),
     ];
     files.extend(schema::all().into_iter().map(|(name, schema)| Generated {

@@ -2,7 +2,11 @@
 
 mod cli;
 mod config;
+mod devplan;
 mod exit_codes;
+mod facts;
 mod generated;
+mod keys;
+mod output;
 mod product;
 mod state;
