@@ -85,6 +85,7 @@ pub(crate) fn services(
                 pid: resources.iter().find_map(|resource| resource.pid),
                 pod: None,
                 message: red.and_then(|resource| resource.message.clone()),
+                generation: None,
                 resources,
                 name,
             }

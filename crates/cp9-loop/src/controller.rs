@@ -15,8 +15,9 @@ use crate::logs::LogsError;
 pub trait Controller {
     /// The state of every resource now.
     fn status(&mut self) -> impl Future<Output = Result<ControllerStatus, ControllerError>>;
-    /// Builds or restarts a resource; returns when the work has begun.
-    fn trigger(&mut self, resource: &str) -> impl Future<Output = Result<(), ControllerError>>;
+    /// Builds or restarts a resource; returns when the work has begun, with the number of the run
+    /// that answers: done once `lineage.ended` has come that far.
+    fn trigger(&mut self, resource: &str) -> impl Future<Output = Result<u64, ControllerError>>;
     /// Takes over the plan as it is on disk now.
     fn reload(&mut self) -> impl Future<Output = Result<Hello, ControllerError>>;
     /// Ends every child and the controller.

@@ -2,6 +2,7 @@
 //! dev plan, and the logs they keep.
 
 pub mod controller;
+pub mod convergence;
 pub mod embedded;
 pub mod logs;
 pub mod secrets;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use cp9_loop::logs::{self, Level, Query};
+use cp9_loop::logs::{self, Level, Query, TraceId};
+use cp9_model::config::resolved::Trace;
 use cp9_model::lifecycle::StateName;
 use cp9_model::output::Target;
 use cp9_model::report::LogLine;
@@ -30,6 +31,8 @@ pub struct LogsOptions {
     pub level: Option<String>,
     /// Everything there is, not only the last 200 lines of each service.
     pub all: bool,
+    /// Only lines that carry this trace id, all of them.
+    pub trace_id: Option<String>,
 }
 
 /// Why there are no logs to show.
@@ -45,6 +48,9 @@ enum NoLogs {
     /// There is no such level.
     #[error("no log level `{level}`")]
     NoLevel { level: String },
+    /// That is no trace id.
+    #[error("`{id}` is no trace id")]
+    NoTrace { id: String, header: String },
     /// There is no such service.
     #[error("session `{session}` has no service `{service}`, only {known}")]
     NoService {
@@ -63,12 +69,16 @@ impl Explain for NoLogs {
             Self::NotReady { .. } => "session-not-ready",
             Self::NoService { .. } => "service-unknown",
             Self::NoLevel { .. } => "level-unknown",
+            Self::NoTrace { .. } => "trace-id-invalid",
         }
     }
     fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::NotReady { .. } => {
                 "run `cp9 up` to its end first; `cp9 status` shows where it is".into()
+            }
+            Self::NoTrace { header, .. } => {
+                format!("give one word, as it stands in the response header `{header}`")
             }
             Self::NoLevel { .. } => "use `debug`, `info`, `warn` or `error`".into(),
             Self::NoService { .. } => "name one of these, or none for all".into(),
@@ -109,12 +119,15 @@ async fn show(
 ) -> Result<usize, EngineError> {
     let services = services(options, disk)?;
     let since = options.since.map(|age| engine.doors.clock.now() - age);
-    let min_level = options.level.as_deref().map(level).transpose()?;
+    let trace = disk.config.as_ref().map(|config| config.trace.clone());
+    let trace = trace.unwrap_or_default();
     let query = Query {
         services,
         since,
-        min_level,
-        all: options.all || since.is_some(),
+        min_level: options.level.as_deref().map(level).transpose()?,
+        all: options.all || since.is_some() || options.trace_id.is_some(),
+        trace: trace_id(options, &trace)?,
+        trace_keys: trace.keys,
     };
     let mut count = 0;
     let mut counting = |line: LogLine| {
@@ -135,6 +148,16 @@ fn level(word: &str) -> Result<Level, NoLogs> {
     Level::parse(word).ok_or_else(|| NoLogs::NoLevel {
         level: word.to_owned(),
     })
+}
+
+fn trace_id(options: &LogsOptions, trace: &Trace) -> Result<Option<TraceId>, NoLogs> {
+    let parse = |id: &String| {
+        TraceId::parse(id).map_err(|_| NoLogs::NoTrace {
+            id: id.clone(),
+            header: trace.header.clone(),
+        })
+    };
+    options.trace_id.as_ref().map(parse).transpose()
 }
 
 /// The services to show, once the session is far enough. A paused session was ready, so its past may be read.

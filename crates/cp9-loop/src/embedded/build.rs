@@ -6,11 +6,12 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::Resource;
 use cp9_tools::{Cmd, Exit, FileError, ProcessId};
+use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::builder::{Event, Outcome, Product};
 use super::child::{end_last_line, in_words, last_lines};
-use super::generation::{self, copy_path};
+use super::generation::{self, Stamps};
 use super::message::{Message, Messages};
 use super::plan::live_dir;
 use super::session::Session;
@@ -20,6 +21,8 @@ const OUTPUT: &str = "${output}";
 /// Lines of the compiler's message.
 const LINES: usize = 40;
 const BYTES: u64 = 64 * 1024;
+/// What files may be dated before the clock: file systems round.
+const TIME_SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// How long a killed build may take to clean up.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -42,8 +45,9 @@ impl Build {
             permit = self.session.builds.acquire() => permit.ok(),
             () = self.kill.cancelled() => None,
         };
+        let mut stamps = Stamps::default();
         let (outcome, millis) = match permit {
-            Some(_permit) => self.execute().await,
+            Some(_permit) => self.execute(&mut stamps).await,
             None => (Outcome::Killed, 0),
         };
         let product = match &outcome {
@@ -62,25 +66,31 @@ impl Build {
         // After the news: the new process need not wait for the disk.
         if let Some(product) = product {
             // Without its record the same product is just built once more by the next controller.
-            let _ = generation::write(&self.session.doors, &self.resource, &product);
+            let _ = generation::write(&self.session.doors, &self.resource, &product, stamps);
         }
     }
 
-    async fn execute(&self) -> (Outcome, u64) {
+    async fn execute(&self, stamps: &mut Stamps) -> (Outcome, u64) {
         let doors = &self.session.doors;
         let started = doors.clock.instant();
         let log = self.session.paths.raw_log(&self.resource.name);
         let from = std::fs::metadata(&log).map_or(0, |facts| facts.len());
         let output = self.output();
-        let before = self.fixed().and_then(generation::mark);
+        let before = Before {
+            at: doors.clock.now(),
+            mark: self.fixed().and_then(generation::mark),
+        };
         let ended = self.child(output.as_deref(), &log).await;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = match ended {
             Ok(None) => Outcome::Killed,
             Ok(Some(exit)) if exit.success() => match self.product(output.as_deref(), before).await
             {
-                Ok(product) => Outcome::Built(product),
-                Err(message) => Outcome::Failed(message),
+                Ok((product, of_product)) => {
+                    *stamps = of_product;
+                    Outcome::Built(product)
+                }
+                Err(outcome) => outcome,
             },
             Ok(Some(exit)) => {
                 let last = last_lines(doors, &log, from, LINES, BYTES);
@@ -179,57 +189,85 @@ impl Build {
     async fn product(
         &self,
         output: Option<&Utf8Path>,
-        before: Option<Mark>,
-    ) -> Result<Product, String> {
+        before: Before,
+    ) -> Result<(Product, Stamps), Outcome> {
+        let source = self.source.clone();
         let Some(binary) = self.resource.binary.clone() else {
-            return Ok(Product {
+            let product = Product {
                 binary: None,
-                source: self.source.clone(),
-            });
+                source,
+            };
+            return Ok((product, Stamps::default()));
         };
         let place = output.map_or_else(|| Utf8PathBuf::from(&binary), Utf8Path::to_owned);
         let doors = self.session.doors.clone();
-        self.check(&place, before, output.is_none())?;
+        let stale = self
+            .check(&place, &binary, before, output.is_none())
+            .map_err(Outcome::Unreplaced)?;
         let fixed = output.is_none();
-        let kept = tokio::task::spawn_blocking(move || -> Result<String, FileError> {
-            let hash = doors.digest(&place)?;
-            generation::keep_copy(&doors, &place, &copy_path(&binary, &hash), fixed)?;
-            if !fixed {
-                rename(&place, Utf8Path::new(&binary))?;
+        let kept = tokio::task::spawn_blocking(move || -> Result<(String, Stamps), Outcome> {
+            let failed = |error: FileError| Outcome::Failed(in_words(&error));
+            let hash = doors.digest(&place).map_err(failed)?;
+            if stale.is_some_and(|old| old == hash) {
+                return Err(Outcome::Unreplaced(left(OUTPUT)));
             }
-            Ok(hash)
+            generation::keep_copy(&doors, &place, &binary, &hash, fixed).map_err(failed)?;
+            if !fixed {
+                rename(&place, Utf8Path::new(&binary)).map_err(failed)?;
+            }
+            let stamps = Stamps::of(&binary, &hash);
+            Ok((hash, stamps))
         });
-        match kept.await {
-            Ok(Ok(hash)) => Ok(Product {
-                binary: Some(hash),
-                source: self.source.clone(),
-            }),
-            Ok(Err(error)) => Err(in_words(&error)),
-            Err(error) => Err(in_words(&error)),
-        }
+        let (hash, stamps) = match kept.await {
+            Ok(kept) => kept?,
+            Err(error) => return Err(Outcome::Failed(in_words(&error))),
+        };
+        let product = Product {
+            binary: Some(hash),
+            source,
+        };
+        Ok((product, stamps))
     }
 
-    fn check(&self, place: &Utf8Path, before: Option<Mark>, fixed: bool) -> Result<(), String> {
+    /// Refuses what is no new product for sure. What may be an old one, by its time, comes back as
+    /// the hash that it must not have.
+    fn check(
+        &self,
+        place: &Utf8Path,
+        binary: &str,
+        before: Before,
+        fixed: bool,
+    ) -> Result<Option<String>, String> {
         let name = if fixed { place.as_str() } else { OUTPUT };
         if !place.is_file() {
             return Err(format!("the build did not write `{name}`"));
         }
-        let made_from = self
-            .resource
-            .binary
-            .as_ref()
-            .and_then(|binary| generation::read(&self.session.doors, binary));
-        let changed = made_from.is_some_and(|made| made.source != self.source);
-        if fixed && changed && before.is_some() && before == generation::mark(place) {
-            return Err(format!(
-                "the sources changed, and the build left `{name}` as it was"
-            ));
+        let made = generation::read(&self.session.doors, binary);
+        let Some(made) = made.filter(|made| made.source != self.source) else {
+            return Ok(None);
+        };
+        if !fixed {
+            let old = self.session.doors.modified(place) < Some(before.at - TIME_SLACK);
+            return Ok(old.then_some(made.binary));
         }
-        Ok(())
+        if before.mark.is_some() && before.mark == generation::mark(place) {
+            return Err(left(name));
+        }
+        Ok(None)
     }
 }
 
-type Mark = (u64, i64, i64);
+/// What was there before a build.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    at: Timestamp,
+    /// Of the product, where the build writes it always to the same place.
+    mark: Option<(u64, i64, i64)>,
+}
+
+fn left(name: &str) -> String {
+    format!("the sources changed, and the build left `{name}` as it was")
+}
 
 fn how(exit: Exit) -> String {
     match exit {

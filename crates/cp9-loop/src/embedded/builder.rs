@@ -24,6 +24,8 @@ pub(super) enum Outcome {
     Built(Product),
     /// It failed, with the compiler's message.
     Failed(String),
+    /// It ended well and did not replace its output.
+    Unreplaced(String),
     /// It was killed by us.
     Killed,
 }
@@ -101,6 +103,10 @@ pub(super) struct Builder {
     pub(super) runs: u32,
     /// Milliseconds of the last of them.
     pub(super) millis: Option<u64>,
+    /// True when the last build ended well and did not replace its output.
+    pub(super) unreplaced: bool,
+    /// Number of the last build that ended by itself.
+    pub(super) ended: u64,
     failure: Option<String>,
     deps_met: bool,
     stopping: bool,
@@ -180,17 +186,23 @@ impl Builder {
                 self.asked |= flight.forced;
                 None
             }
-            Outcome::Failed(_) if flight.killed => {
+            Outcome::Failed(_) | Outcome::Unreplaced(_) if flight.killed => {
                 self.asked |= flight.forced;
                 None
             }
             Outcome::Failed(message) => {
-                self.ended(flight.source, false, millis);
+                self.ended(flight, false, millis);
+                self.failure = Some(message);
+                None
+            }
+            Outcome::Unreplaced(message) => {
+                self.ended(flight, false, millis);
+                self.unreplaced = true;
                 self.failure = Some(message);
                 None
             }
             Outcome::Built(product) => {
-                self.ended(flight.source, true, millis);
+                self.ended(flight, true, millis);
                 self.failure = None;
                 self.product = Some(product.clone());
                 Some(Action::Deliver(product))
@@ -198,9 +210,14 @@ impl Builder {
         }
     }
 
-    fn ended(&mut self, source: String, ok: bool, millis: u64) {
+    fn ended(&mut self, flight: Flight, ok: bool, millis: u64) {
         self.kills = 0;
-        self.last = Some(Last { source, ok });
+        self.ended = flight.number;
+        self.unreplaced = false;
+        self.last = Some(Last {
+            source: flight.source,
+            ok,
+        });
         self.runs = self.runs.saturating_add(1);
         self.millis = Some(millis);
     }
@@ -242,6 +259,14 @@ impl Builder {
         match &self.last {
             None => true,
             Some(last) => self.asked || (self.auto && last.source != disk),
+        }
+    }
+
+    /// The number of the build that answers a wish told just now; a later one answers it too.
+    pub(super) fn answer(&self) -> u64 {
+        match &self.flight {
+            Some(flight) if !flight.killed && !self.asked => flight.number,
+            _ => self.number + 1,
         }
     }
 

@@ -152,13 +152,6 @@ impl Client {
             answer: answer.chars().take(200).collect(),
         }
     }
-
-    async fn done(&mut self, request: &Request, limit: Duration) -> Result<(), ControllerError> {
-        match self.ask(request, limit).await? {
-            Reply::Done => Ok(()),
-            other => Err(self.odd(&other)),
-        }
-    }
 }
 
 impl Controller for Client {
@@ -169,14 +162,14 @@ impl Controller for Client {
         }
     }
 
-    async fn trigger(&mut self, resource: &str) -> Result<(), ControllerError> {
-        self.done(
-            &Request::Trigger {
-                resource: resource.to_owned(),
-            },
-            READING,
-        )
-        .await
+    async fn trigger(&mut self, resource: &str) -> Result<u64, ControllerError> {
+        let request = Request::Trigger {
+            resource: resource.to_owned(),
+        };
+        match self.ask(&request, READING).await? {
+            Reply::Begun { number } => Ok(number),
+            other => Err(self.odd(&other)),
+        }
     }
 
     async fn reload(&mut self) -> Result<Hello, ControllerError> {
@@ -190,7 +183,10 @@ impl Controller for Client {
     }
 
     async fn stop(&mut self) -> Result<(), ControllerError> {
-        self.done(&Request::Stop, STOPPING).await
+        match self.ask(&Request::Stop, STOPPING).await? {
+            Reply::Done => Ok(()),
+            other => Err(self.odd(&other)),
+        }
     }
 }
 

@@ -185,6 +185,7 @@ impl Core {
         let Some(item) = self.items.get_mut(name) else {
             return;
         };
+        item.disk = Some(digest.clone());
         match &mut item.work {
             Work::Build { .. } => {
                 let event = if asked {
@@ -207,13 +208,8 @@ impl Core {
                 }
             }
         }
-        for reply in self
-            .triggers
-            .remove(name)
-            .filter(|_| asked)
-            .unwrap_or_default()
-        {
-            let _ = reply.send(Reply::Done);
+        if asked {
+            self.answer_triggers(name);
         }
     }
 
@@ -228,6 +224,18 @@ impl Core {
         }
         if let Some(product) = product {
             self.step_service(name, service::Event::Product(product));
+        }
+    }
+
+    /// Tells who triggered a resource which of its runs answers that.
+    fn answer_triggers(&mut self, name: &str) {
+        let number = match self.items.get(name).map(|item| &item.work) {
+            Some(Work::Build { builder, .. }) => builder.answer(),
+            Some(Work::Serve(serve)) => serve.service.answer(),
+            None => return,
+        };
+        for reply in self.triggers.remove(name).unwrap_or_default() {
+            let _ = reply.send(Reply::Begun { number });
         }
     }
 

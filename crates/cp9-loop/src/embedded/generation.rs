@@ -2,7 +2,6 @@
 //! and the record of which files it was made from.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::Resource;
@@ -24,6 +23,52 @@ pub(super) struct Generation {
     pub(super) binary: String,
     /// Digest of the build's plan entry.
     pub(super) plan: String,
+    /// By what the two files of the binary are known again without reading them.
+    #[serde(flatten)]
+    pub(super) stamps: Stamps,
+}
+
+/// By what a file is known again without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: u64,
+    seconds: i64,
+    nanos: i64,
+}
+
+impl Stamp {
+    /// Of the file that a path leads to.
+    pub(super) fn of(path: &Utf8Path) -> Option<Self> {
+        let facts = std::fs::metadata(path).ok()?;
+        Some(Self {
+            inode: facts.ino(),
+            size: facts.size(),
+            seconds: facts.mtime(),
+            nanos: facts.mtime_nsec(),
+        })
+    }
+}
+
+/// The stamps of a product and of the copy that processes run from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamps {
+    /// Of the product at its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) product: Option<Stamp>,
+    /// Of the copy named by its hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) copy: Option<Stamp>,
+}
+
+impl Stamps {
+    /// As the files are now.
+    pub(super) fn of(binary: &str, hash: &str) -> Self {
+        Self {
+            product: Stamp::of(binary.into()),
+            copy: Stamp::of(&copy_path(binary, hash)),
+        }
+    }
 }
 
 fn record(binary: &str) -> Utf8PathBuf {
@@ -45,6 +90,7 @@ pub(super) fn write(
     doors: &Doors,
     resource: &Resource,
     product: &Product,
+    stamps: Stamps,
 ) -> Result<(), FileError> {
     let (Some(path), Some(binary)) = (&resource.binary, &product.binary) else {
         return Ok(());
@@ -53,12 +99,17 @@ pub(super) fn write(
         source: product.source.clone(),
         binary: binary.clone(),
         plan: build_digest(resource),
+        stamps,
     };
-    let text = serde_json::to_vec_pretty(&generation)
-        .expect("a record is plain data and always serialises");
-    doors.write_atomic(&record(path), &text, 0o600)?;
+    save(doors, path, &generation)?;
     prune(doors, &live_dir(path), &copy_path(path, binary));
     Ok(())
+}
+
+fn save(doors: &Doors, binary: &str, generation: &Generation) -> Result<(), FileError> {
+    let text = serde_json::to_vec_pretty(generation)
+        .expect("a record is plain data and always serialises");
+    doors.write_atomic(&record(binary), &text, 0o600)
 }
 
 /// The product that an earlier controller built, if binary and plan entry are still the same.
@@ -70,8 +121,20 @@ pub(super) fn resume(doors: &Doors, resource: &Resource) -> Option<Product> {
         && doors
             .digest(place)
             .is_ok_and(|digest| digest == generation.binary);
-    if !intact || keep_copy(doors, place, &copy_path(path, &generation.binary), true).is_err() {
+    if !intact || keep_copy(doors, place, path, &generation.binary, true).is_err() {
         return None;
+    }
+    let stamps = Stamps::of(path, &generation.binary);
+    if stamps != generation.stamps {
+        // Without it readers read the whole files, which is only slower.
+        let _ = save(
+            doors,
+            path,
+            &Generation {
+                stamps,
+                ..generation.clone()
+            },
+        );
     }
     Some(Product {
         binary: Some(generation.binary),
@@ -83,11 +146,13 @@ pub(super) fn resume(doors: &Doors, resource: &Resource) -> Option<Product> {
 pub(super) fn keep_copy(
     doors: &Doors,
     from: &Utf8Path,
-    to: &Utf8Path,
+    binary: &str,
+    hash: &str,
     fixed: bool,
 ) -> Result<(), FileError> {
-    let known = doors.exists(to) && same_size(from.as_std_path(), to.as_std_path());
-    if known {
+    let to = &copy_path(binary, hash);
+    // What has the name need not have the content.
+    if doors.exists(to) && doors.digest(to).is_ok_and(|digest| digest == hash) {
         return Ok(());
     }
     let alone =
@@ -96,11 +161,6 @@ pub(super) fn keep_copy(
         return Ok(());
     }
     doors.copy_atomic(from, to, 0o700)
-}
-
-fn same_size(a: &Path, b: &Path) -> bool {
-    let size = |path: &Path| std::fs::metadata(path).map(|facts| facts.size()).ok();
-    size(a).is_some() && size(a) == size(b)
 }
 
 fn prune(doors: &Doors, live: &Utf8Path, newest: &Utf8Path) {
@@ -164,7 +224,7 @@ mod tests {
         };
         let resource = resource(&binary);
         assert_eq!(resume(&doors, &resource), None);
-        write(&doors, &resource, &product).expect("record");
+        write(&doors, &resource, &product, Stamps::default()).expect("record");
         assert_eq!(resume(&doors, &resource), Some(product));
         assert_eq!(
             doors
@@ -202,12 +262,43 @@ mod tests {
     #[test]
     fn a_copy_never_shares_the_inode_of_a_file_that_its_build_rewrites() {
         let (_dir, doors, live) = place();
-        let (from, fresh, fixed) = (live.join("build-1"), live.join("run-1"), live.join("run-2"));
+        let (from, binary) = (live.join("build-1"), live.join("service"));
         doors.write_atomic(&from, b"x", 0o755).expect("write");
-        keep_copy(&doors, &from, &fixed, true).expect("copy");
-        keep_copy(&doors, &from, &fresh, false).expect("copy");
+        keep_copy(&doors, &from, binary.as_str(), "2", true).expect("copy");
+        keep_copy(&doors, &from, binary.as_str(), "1", false).expect("copy");
+        let (fresh, fixed) = (live.join("run-1"), live.join("run-2"));
         let inode = |path: &Utf8Path| mark(path).map(|(inode, ..)| inode);
         assert_ne!(inode(&from), inode(&fixed));
         assert_eq!(inode(&from), inode(&fresh));
+    }
+
+    #[test]
+    fn a_copy_with_other_content_under_its_name_is_replaced() {
+        let (_dir, doors, live) = place();
+        let (from, binary) = (live.join("build-1"), live.join("service"));
+        doors.write_atomic(&from, b"new", 0o755).expect("write");
+        let hash = doors.digest(&from).expect("digest");
+        let copy = copy_path(binary.as_str(), &hash);
+        doors.write_atomic(&copy, b"old", 0o700).expect("write");
+        keep_copy(&doors, &from, binary.as_str(), &hash, false).expect("copy");
+        assert_eq!(doors.read(&copy).expect("copy"), b"new");
+    }
+
+    #[test]
+    fn stamps_are_kept_up_to_date() {
+        let (_dir, doors, live) = place();
+        let binary = live.join("service");
+        doors.write_atomic(&binary, b"v1", 0o700).expect("write");
+        let hash = doors.digest(&binary).expect("digest");
+        let product = Product {
+            binary: Some(hash.clone()),
+            source: "s1".into(),
+        };
+        let resource = resource(&binary);
+        write(&doors, &resource, &product, Stamps::default()).expect("record");
+        resume(&doors, &resource).expect("intact");
+        let stamps = read(&doors, binary.as_str()).expect("record").stamps;
+        assert_eq!(stamps, Stamps::of(binary.as_str(), &hash));
+        assert!(stamps.product.is_some() && stamps.copy.is_some());
     }
 }

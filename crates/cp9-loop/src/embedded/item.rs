@@ -21,6 +21,8 @@ pub(super) struct Item {
     pub(super) deps_met: bool,
     /// Whether it is to stay.
     pub(super) stay: Stay,
+    /// Digest of its watched files as last seen.
+    pub(super) disk: Option<String>,
 }
 
 /// Whether a resource is to stay.
@@ -87,6 +89,7 @@ impl Item {
             work,
             deps_met: false,
             stay: Stay::Stays,
+            disk: None,
         }
     }
 
@@ -152,6 +155,19 @@ impl Serve {
             .map(|source| format!("{}+{source}", self.launch))
     }
 
+    /// What a process is started from now and what it was started from: the files of its build; for
+    /// one without a build its plan entry and the files that it watches.
+    pub(super) fn origins(&self, disk: Option<&String>) -> (Option<String>, Option<String>) {
+        let started = self.service.started();
+        let source = started.and_then(|from| from.product.as_ref().map(|made| &made.source));
+        if self.built_by.is_some() {
+            return (None, source.cloned());
+        }
+        let watched = disk.filter(|_| self.watches);
+        let now = (!self.watches || watched.is_some()).then(|| origin(&self.launch, watched));
+        (now, started.map(|from| origin(&from.entry, source)))
+    }
+
     /// The product of a process without a build: just the files that it watches.
     pub(super) fn own_product(&self) -> Option<Product> {
         let own = self.built_by.is_none() && self.watches;
@@ -172,6 +188,12 @@ fn probes(resource: &Resource) -> Probes {
         ready,
         live: resource.live.clone(),
     }
+}
+
+/// Digest of all that a process without a build is started from.
+pub(super) fn origin(launch: &str, watched: Option<&String>) -> String {
+    let watched = watched.map_or("", String::as_str);
+    cp9_model::digest::bytes(format!("{launch}+{watched}").as_bytes())
 }
 
 /// The build whose product a process runs.

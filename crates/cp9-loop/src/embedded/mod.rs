@@ -19,6 +19,7 @@ mod lay;
 mod message;
 mod plan;
 mod probe;
+mod proof;
 mod reload;
 mod serve;
 mod service;
@@ -31,6 +32,7 @@ mod timers;
 mod watch;
 
 pub use client::{Client, StatusStream, controller_state};
+pub use proof::{glance, measure};
 pub use serve::serve;
 pub use session::SessionFolderPaths;
 pub use sources::source_digest;

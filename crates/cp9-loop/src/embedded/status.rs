@@ -1,6 +1,6 @@
 //! What a resource looks like from outside.
 
-use cp9_model::control::{Phase, ResourceStatus};
+use cp9_model::control::{Lineage, Phase, ResourceStatus};
 
 use super::builder::Builder;
 use super::core::Core;
@@ -86,11 +86,21 @@ fn build_status(item: &Item, builder: &Builder) -> ResourceStatus {
             .and_then(|product| product.binary.clone()),
         source: builder.source(),
         build_millis: builder.millis,
+        lineage: Some(Lineage {
+            ended: builder.ended,
+            disk: item.disk.clone(),
+            made_from: builder
+                .product
+                .as_ref()
+                .map(|product| product.source.clone()),
+            unreplaced: builder.unreplaced,
+        }),
     }
 }
 
 fn serve_status(item: &Item, serve: &Serve) -> ResourceStatus {
     let service = &serve.service;
+    let (disk, made_from) = serve.origins(item.disk.as_ref());
     let product = service
         .started()
         .and_then(|started| started.product.as_ref());
@@ -107,5 +117,11 @@ fn serve_status(item: &Item, serve: &Serve) -> ResourceStatus {
         binary: product.and_then(|product| product.binary.clone()),
         source: product.map(|product| product.source.clone()),
         build_millis: None,
+        lineage: Some(Lineage {
+            ended: service.run(),
+            disk,
+            made_from,
+            unreplaced: false,
+        }),
     }
 }

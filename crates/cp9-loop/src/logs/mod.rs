@@ -6,6 +6,7 @@ mod parse;
 mod query;
 mod raw;
 mod record;
+mod trace;
 
 pub use index::Indexer;
 pub use parse::Level;
@@ -14,3 +15,4 @@ pub(crate) use record::clean;
 
 pub(crate) use query::learn_secrets;
 pub use query::{LogsError, Query, follow, read};
+pub use trace::{NoTraceId, TraceId};

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::index::{Remainder, for_each_record, owner};
 use super::parse::Level;
 use super::record::Record;
+use super::trace::{TraceId, trace_id};
 
 /// Lines of each service that are shown unless all are asked for.
 const LAST: usize = 200;
@@ -86,6 +87,10 @@ pub struct Query {
     pub min_level: Option<Level>,
     /// Every line, not only the last 200 of each service.
     pub all: bool,
+    /// The keys of lines that hold trace ids.
+    pub trace_keys: Vec<String>,
+    /// Only lines of this trace.
+    pub trace: Option<TraceId>,
 }
 
 impl Query {
@@ -100,7 +105,20 @@ impl Query {
             .and_then(Level::parse)
             .unwrap_or(Level::Info);
         let young = || self.since.is_none_or(|since| time(line) >= since);
-        self.min_level.is_none_or(|least| level >= least) && young()
+        let traced = || {
+            let trace = self.trace.as_ref();
+            trace.is_none_or(|id| id.marks(&line.text, &self.trace_keys))
+        };
+        self.min_level.is_none_or(|least| level >= least) && young() && traced()
+    }
+
+    /// Lines in the order of their times, each with its trace id.
+    fn told(&self, mut lines: Vec<LogLine>) -> Vec<LogLine> {
+        lines.sort_by_cached_key(time);
+        for line in &mut lines {
+            line.trace_id = trace_id(&line.text, &self.trace_keys);
+        }
+        lines
     }
 }
 
@@ -225,8 +243,7 @@ impl<'a> Place<'a> {
             };
             lines.extend(own.drain(excess..));
         }
-        lines.sort_by_cached_key(time);
-        Ok(lines)
+        Ok(self.query.told(lines))
     }
 
     fn news(&mut self) -> Result<Vec<LogLine>, LogsError> {
@@ -236,8 +253,7 @@ impl<'a> Place<'a> {
         if cp9_tools::lock::holder(&self.folder.join("controller.lock")).is_none() {
             self.unindexed(false, &mut |line| lines.push(line))?;
         }
-        lines.sort_by_cached_key(time);
-        Ok(lines)
+        Ok(self.query.told(lines))
     }
 
     fn indexed(&mut self, sink: &mut dyn FnMut(LogLine)) -> Result<(), LogsError> {

@@ -60,6 +60,7 @@ impl Recorder {
             service: self.service.clone(),
             resource: self.resource.clone(),
             level: parsed.level.map(|level| level.word().to_owned()),
+            trace_id: None,
             text,
         }
     }

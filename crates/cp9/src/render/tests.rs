@@ -41,6 +41,7 @@ fn resource(name: &str, phase: Phase, message: Option<&str>) -> ResourceStatus {
         binary: None,
         source: None,
         build_millis: Some(1234),
+        lineage: None,
     }
 }
 
@@ -55,6 +56,7 @@ fn services() -> Vec<ServiceReport> {
             pid: Some(4711),
             pod: None,
             message: None,
+            generation: None,
             resources: vec![resource("api", Phase::Running, None)],
         },
         ServiceReport {
@@ -65,6 +67,7 @@ fn services() -> Vec<ServiceReport> {
             pid: None,
             pod: None,
             message: Some(error.into()),
+            generation: None,
             resources: vec![
                 resource("worker", Phase::Waiting, None),
                 resource("worker-live-binary", Phase::Failed, None),
@@ -330,6 +333,7 @@ session demo paused: stopped 1 process, released port 20001, 20002
         service: "api".into(),
         resource: "api".into(),
         level: Some("error".into()),
+        trace_id: None,
         text: "no \u{1b}[2Jway".into(),
     };
     assert_data_eq!(

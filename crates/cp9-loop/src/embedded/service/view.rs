@@ -20,6 +20,14 @@ impl Service {
         self.run
     }
 
+    /// The start that answers a wish told just now.
+    pub(in crate::embedded) fn answer(&self) -> u64 {
+        match self.phase {
+            Phase::Waiting | Phase::Stopping => self.run + 1,
+            _ => self.run,
+        }
+    }
+
     /// True while the process may be probed.
     pub(in crate::embedded) fn probed_run(&self, run: u64) -> bool {
         run == self.run && self.alive()
