@@ -1,0 +1,11 @@
+//! The recording of a recorder: one JSON line per request, appended in one write.
+
+mod body;
+mod file;
+mod line;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use file::{Recording, Repair};
+pub(crate) use line::{Request, line};
