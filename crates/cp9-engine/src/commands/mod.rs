@@ -2,8 +2,10 @@
 
 pub mod controller;
 pub mod destroy;
+pub mod doctor;
 pub mod logs;
 pub mod pause;
+pub mod setup;
 pub mod status;
 pub mod up;
 mod wait;

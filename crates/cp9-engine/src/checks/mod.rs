@@ -1,0 +1,32 @@
+//! The checks of `doctor`, one file each: a gatherer that reads facts, and a judge that is a function on
+//! them. They look; nothing is changed, started for good or asked of the network.
+
+mod clock;
+mod config;
+mod context;
+mod context_report;
+mod controller;
+mod disk;
+mod envs;
+mod fallbacks;
+mod journal;
+mod leftovers;
+mod limits;
+mod list;
+mod manifests;
+mod memory;
+mod orphans;
+mod overrides;
+mod permissions;
+mod ports;
+mod registry;
+mod secrets;
+mod sheet;
+mod sources;
+mod stubs;
+mod tags;
+mod tools;
+mod ttl;
+
+pub(crate) use context::Context;
+pub(crate) use list::all;

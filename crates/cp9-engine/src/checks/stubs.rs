@@ -1,0 +1,103 @@
+//! Stubs without a contract: they answer 200 with `{}` to everything, so callers learn nothing from them.
+
+use camino::Utf8PathBuf;
+use cp9_model::report::doctor::Finding;
+
+use super::context::Context;
+use super::sheet::Gathered;
+
+/// The check's name.
+pub(super) const CHECK: &str = "stubs";
+/// The kind of a stub without a contract.
+const PERMISSIVE: &str = "permissive";
+
+/// A stub of the session file.
+#[derive(Debug)]
+pub(super) struct Stub {
+    service: String,
+    kind: String,
+    /// The definition, if it is declared and missing.
+    missing: Option<Utf8PathBuf>,
+}
+
+/// Reads them.
+pub(super) fn gather(context: &Context<'_>) -> Gathered<Vec<Stub>> {
+    let config = context.needs_config()?;
+    let doors = &context.engine.doors;
+    let stubs = config.services.stub.iter().map(|(service, stub)| Stub {
+        service: service.to_string(),
+        kind: stub.kind.clone(),
+        missing: stub
+            .definition
+            .as_ref()
+            .map(Utf8PathBuf::from)
+            .filter(|path| !doors.exists(path)),
+    });
+    Ok(stubs.collect())
+}
+
+/// Judges them.
+pub(super) fn judge(stubs: &[Stub]) -> Vec<Finding> {
+    if stubs.is_empty() {
+        return vec![Finding::ok(CHECK, "stubs-none", "no service is a stub")];
+    }
+    stubs.iter().map(one).collect()
+}
+
+fn one(stub: &Stub) -> Finding {
+    let Stub {
+        service,
+        kind,
+        missing,
+    } = stub;
+    let finding = if let Some(path) = missing {
+        let text = format!("definition `{path}` of stub `{service}` does not exist");
+        Finding::error(CHECK, "stub-definition-missing", text)
+            .remedy(format!("mend `services.stub.{service}.definition`"))
+    } else if kind == PERMISSIVE {
+        let text = format!("stub `{service}` has no contract and answers 200 `{{}}` to everything");
+        Finding::warning(CHECK, "stub-permissive", text).remedy(format!(
+            "name a contract in `services.stub.{service}`, such as `kind: swagger`"
+        ))
+    } else {
+        Finding::ok(
+            CHECK,
+            "stub",
+            format!("stub `{service}` is of kind `{kind}`"),
+        )
+    };
+    finding.about(service)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cp9_model::report::doctor::Severity;
+
+    #[test]
+    fn stubs_without_a_contract_are_warned_about() {
+        let stub = |kind: &str, missing: Option<&str>| Stub {
+            service: "account".into(),
+            kind: kind.into(),
+            missing: missing.map(Utf8PathBuf::from),
+        };
+        let stubs = vec![
+            stub("permissive", None),
+            stub("swagger", None),
+            stub("swagger", Some("/w/gone.yaml")),
+        ];
+        let found: Vec<_> = judge(&stubs)
+            .into_iter()
+            .map(|f| (f.id, f.severity))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("stub-permissive".to_owned(), Severity::Warning),
+                ("stub".to_owned(), Severity::Ok),
+                ("stub-definition-missing".to_owned(), Severity::Error),
+            ]
+        );
+        assert_eq!(judge(&[])[0].severity, Severity::Ok);
+    }
+}

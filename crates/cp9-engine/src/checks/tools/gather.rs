@@ -1,0 +1,64 @@
+//! Finds the programs and asks each for its version, all at once.
+
+use std::time::Duration;
+
+use cp9_tools::Doors;
+use tokio::task::JoinSet;
+
+use super::needed::{Wanted, of_none, of_session};
+use super::{Tool, minimum, version};
+use crate::checks::context::Context;
+
+/// How long a program may take to tell its version.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Finds and asks them.
+pub(in crate::checks) async fn gather(context: &Context<'_>) -> Vec<Tool> {
+    let doors = &context.engine.doors;
+    let wanted = match context.config() {
+        Some(config) => of_session(doors, config),
+        None => of_none(&context.engine.cwd),
+    };
+    let mut asked = JoinSet::new();
+    for (place, wanted) in wanted.into_iter().enumerate() {
+        let doors = doors.clone();
+        asked.spawn(async move { (place, ask(&doors, wanted).await) });
+    }
+    let mut tools = asked.join_all().await;
+    tools.sort_by_key(|(place, _)| *place);
+    tools.into_iter().map(|(_, tool)| tool).collect()
+}
+
+async fn ask(doors: &Doors, wanted: Wanted) -> Tool {
+    let Wanted {
+        name, need, folder, ..
+    } = wanted;
+    let path = doors.which(&name);
+    let said = match &path {
+        Some(_) if minimum(&name).is_some() => Some(said(doors, &name, &folder).await),
+        _ => None,
+    };
+    Tool {
+        name,
+        need,
+        path,
+        said,
+    }
+}
+
+async fn said(doors: &Doors, name: &str, folder: &camino::Utf8Path) -> Result<String, String> {
+    let mut cmd = version::ask(name).timeout(LIMIT);
+    if doors.exists(folder) {
+        cmd = cmd.cwd(folder);
+    }
+    let output = doors
+        .run(&cmd)
+        .await
+        .and_then(cp9_tools::Output::checked)
+        .map_err(|error| {
+            let last = error.last_lines().iter().rev();
+            let line = last.map(|line| line.trim()).find(|line| !line.is_empty());
+            line.map_or_else(|| error.to_string(), str::to_owned)
+        })?;
+    Ok(output.stdout)
+}
