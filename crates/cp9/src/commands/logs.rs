@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::outcome::finish;
 use crate::cli::{Session, span, text};
 use crate::render;
+use crate::render::style::clean;
 use crate::ui::{Format, Ui};
 
 /// Arguments of `logs`.
@@ -37,6 +38,9 @@ pub(crate) struct LogsArgs {
     /// Every line there is, not only the last 200 of each service
     #[arg(long)]
     all: bool,
+    /// Only lines that carry this trace id, all of them, of every service in the order of time
+    #[arg(long, value_name = "ID", value_parser = text)]
+    trace_id: Option<String>,
 }
 
 /// How bad a line is.
@@ -84,6 +88,7 @@ pub(crate) async fn run(args: &LogsArgs, select: Select, engine: &Engine, ui: &m
         since: args.since,
         level: args.level.map(|level| level.word().to_owned()),
         all: args.all,
+        trace_id: args.trace_id.clone(),
     };
     let mut kept = (ui.format() == Format::Envelope).then(Vec::new);
     let Outcome {
@@ -98,6 +103,9 @@ pub(crate) async fn run(args: &LogsArgs, select: Select, engine: &Engine, ui: &m
         }
     })
     .await;
+    if let Some(id) = args.trace_id.as_ref().filter(|_| report == Some(0)) {
+        ui.remark(&format!("no line carries the trace id `{}`", clean(id)));
+    }
     let report = report.map(|count| LogsReport { count, lines: kept });
     // A reader that has seen enough, as in `cp9 logs | head`, is the ordinary end.
     let error = error.filter(|_| !ui.closed());
