@@ -88,7 +88,8 @@ impl From<Signal> for signal::Signal {
     }
 }
 
-/// Every process of this user, with environment and paths.
+/// Every process of this user, with environment and paths; of every user for root, whose services may
+/// have become someone else.
 pub fn scan() -> Vec<ProcessFacts> {
     let me = nix::unistd::geteuid().as_raw();
     let owners = ProcessRefreshKind::nothing().with_user(UpdateKind::Always);
@@ -97,7 +98,7 @@ pub fn scan() -> Vec<ProcessFacts> {
     let mine: Vec<sysinfo::Pid> = system
         .processes()
         .values()
-        .filter(|process| process.effective_user_id().is_some_and(|user| **user == me))
+        .filter(|process| me == 0 || process.effective_user_id().is_some_and(|user| **user == me))
         .map(Process::pid)
         .collect();
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&mine), true, all_facts());

@@ -26,6 +26,8 @@ pub struct Local {
 impl Local {
     /// The adapter for a session folder.
     pub fn new(doors: Doors, folder: Utf8PathBuf) -> Self {
+        // The system shows paths without links.
+        let folder = doors.canonical(&folder).unwrap_or(folder);
         Self { doors, folder }
     }
 
@@ -59,7 +61,7 @@ impl Cloud for Local {
     /// cannot show now it could not clean up later.
     async fn prove(&self, scope: Scope) -> Result<ProvenScope, CloudError> {
         let session = scope.session.to_string();
-        let mut probe = Cmd::new("sleep").arg("30").clear_env().cwd("/");
+        let mut probe = Cmd::new("sleep").arg("5").clear_env().cwd("/");
         for (key, value) in scope.env() {
             probe = probe.env(key, value);
         }

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use cp9_model::Scope;
 use cp9_model::scope::{ENV_ID, ENV_OWNER, ENV_SESSION};
-use cp9_tools::procs::ProcessFacts;
+use cp9_tools::procs::{ProcessFacts, ProcessId};
 
 use crate::cloud::{Found, Ledger, LedgerEntry};
 
@@ -21,11 +21,15 @@ pub(crate) fn because(
     {
         return Some("environment");
     }
-    let known = ledger.entries.iter().any(
-        |LedgerEntry::Process {
-             pid, start_time, ..
-         }| { *pid == process.id.pid && *start_time == process.id.start_time },
-    );
+    let known = ledger.entries.iter().any(|entry| {
+        let LedgerEntry::Process {
+            pid, start_time, ..
+        } = entry;
+        process.id.is_same(ProcessId {
+            pid: *pid,
+            start_time: *start_time,
+        })
+    });
     if known {
         return Some("ledger");
     }
@@ -86,7 +90,6 @@ pub(crate) fn ancestors(processes: &[ProcessFacts], pid: u32) -> Vec<u32> {
 mod tests {
     use super::*;
     use cp9_model::Owner;
-    use cp9_tools::procs::ProcessId;
 
     fn scope() -> Scope {
         let session = "demo".parse().expect("valid");
@@ -99,7 +102,10 @@ mod tests {
 
     fn process(pid: u32, parent: u32, env: &[(&str, &str)]) -> ProcessFacts {
         ProcessFacts {
-            id: ProcessId { pid, start_time: 7 },
+            id: ProcessId {
+                pid,
+                start_time: 700,
+            },
             parent: Some(parent),
             name: format!("p{pid}"),
             exe: None,
@@ -142,7 +148,7 @@ mod tests {
             what: "svc".into(),
         };
         let ledger = Ledger {
-            entries: vec![entry(3, 7), entry(7, 1)],
+            entries: vec![entry(3, 701), entry(7, 100)],
         };
         let found = select(&all, 99, &scope(), folder, &ledger);
         let pairs: Vec<_> = found

@@ -29,6 +29,16 @@ impl Doors {
         Ok(entries)
     }
 
+    /// True for a regular file, or a link to one.
+    pub fn is_file(&self, path: &Utf8Path) -> bool {
+        path.is_file()
+    }
+
+    /// A path without links, if it is there.
+    pub fn canonical(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        path.canonicalize_utf8().ok()
+    }
+
     /// True for a folder that only its owner can enter.
     pub fn is_private_dir(&self, dir: &Utf8Path) -> bool {
         let meta = dir.symlink_metadata();

@@ -447,3 +447,30 @@ fn folders_are_looked_at() {
     std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o750)).unwrap();
     assert!(!doors.is_private_dir(&dir));
 }
+
+#[test]
+fn a_checkout_is_read_without_what_is_no_manifest() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let root = Utf8Path::from_path(dir.path()).expect("UTF-8");
+    for (path, text) in [
+        ("a.yaml", "a"),
+        (".git/b", "b"),
+        ("x/.cp9/s/c", "c"),
+        ("x/d.yaml", "d"),
+    ] {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket");
+    let doors = doors();
+    let files = doors.read_checkout(root).expect("readable");
+    assert_eq!(
+        files.keys().map(|path| path.as_str()).collect::<Vec<_>>(),
+        ["a.yaml", "x/d.yaml"]
+    );
+    assert!(
+        doors.read_tree(root).is_err(),
+        "a tree of ours holds no socket"
+    );
+}

@@ -22,18 +22,17 @@ impl Doors {
     /// Every file below a folder by its relative path. Links are read where they lead inside the
     /// folder and refused otherwise.
     pub fn read_tree(&self, dir: &Utf8Path) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
-        let root = dir.canonicalize_utf8().map_err(failed("read", dir))?;
-        let mut reader = Reader {
-            shown: dir,
-            root: &root,
-            files: BTreeMap::new(),
-            open: Vec::new(),
-            entries: 0,
-        };
-        reader.folder(dir, Utf8Path::new(""))?;
-        Ok(reader.files)
+        read_all(dir, false)
     }
 
+    /// The same of a folder that a person works in: what no manifest can be is passed over, which is
+    /// `.git`, `.cp9`, sockets, pipes, devices and files over 64 MiB.
+    pub fn read_checkout(
+        &self,
+        dir: &Utf8Path,
+    ) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
+        read_all(dir, true)
+    }
     /// Makes a folder hold exactly these files, of this mode, in folders of mode 0700; true if
     /// anything changed. What is as it should be is not touched.
     pub fn sync_tree(
@@ -74,7 +73,26 @@ impl Doors {
     }
 }
 
+/// Folders that a checkout keeps for programs.
+const NOT_SOURCES: [&str; 2] = [".git", ".cp9"];
+
+fn read_all(dir: &Utf8Path, checkout: bool) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
+    let root = dir.canonicalize_utf8().map_err(failed("read", dir))?;
+    let mut reader = Reader {
+        shown: dir,
+        root: &root,
+        checkout,
+        files: BTreeMap::new(),
+        open: Vec::new(),
+        entries: 0,
+    };
+    reader.folder(dir, Utf8Path::new(""))?;
+    Ok(reader.files)
+}
+
 struct Reader<'r> {
+    /// Whether what no manifest can be is passed over.
+    checkout: bool,
     shown: &'r Utf8Path,
     root: &'r Utf8Path,
     files: BTreeMap<Utf8PathBuf, Vec<u8>>,
@@ -98,6 +116,13 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, path: &Utf8Path, name: &Utf8Path) -> Result<(), FileError> {
+        if self.checkout
+            && name
+                .file_name()
+                .is_some_and(|name| NOT_SOURCES.contains(&name))
+        {
+            return Ok(());
+        }
         self.entries += 1;
         if self.entries > MOST_ENTRIES {
             return Err(FileError::TooMany {
@@ -118,6 +143,10 @@ impl Reader<'_> {
         }
         if kind.is_dir() {
             return self.folder(path, name);
+        }
+        let large = || path.metadata().is_ok_and(|meta| meta.len() > LARGEST);
+        if self.checkout && (!kind.is_file() || large()) {
+            return Ok(());
         }
         if !kind.is_file() {
             return Err(FileError::Special {
