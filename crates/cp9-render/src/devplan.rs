@@ -8,12 +8,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use camino::Utf8Path;
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::devplan::{API_VERSION, DevPlan, Resource, ResourceKind, Trigger};
 use cp9_model::graph::{ServiceGraph, ServiceKind, ServiceNode};
 use cp9_model::{Diagnostic, ServiceName};
 use indexmap::IndexMap;
 
+use crate::process::stub::CP9;
 use crate::process::{BINARY, ProcessWorkload, Rendered};
 pub use cargo::{CargoTarget, cargo_target};
 pub use roots::Roots;
@@ -55,7 +57,7 @@ pub fn build(
                 Err(found) => problems.push(*found),
             }
         }
-        resources.push(serve(node, workload, rendered, &mut roots));
+        resources.push(serve(config, node, workload, rendered, &mut roots));
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -69,6 +71,7 @@ pub fn build(
 }
 
 fn serve(
+    config: &ResolvedConfig,
     node: &ServiceNode,
     workload: &ProcessWorkload,
     rendered: &Rendered,
@@ -77,17 +80,7 @@ fn serve(
     let source = node.kind == ServiceKind::Source;
     let cwd = roots.folder(&node.name, &workload.cwd);
     let binary = binary_path(&node.name);
-    let argv: Vec<String> = workload
-        .argv
-        .iter()
-        .map(|arg| {
-            if source {
-                roots.text(arg).replace(BINARY, &binary)
-            } else {
-                roots.text(arg)
-            }
-        })
-        .collect();
+    let argv = argv(config, node, workload, roots);
     let env = workload
         .env
         .iter()
@@ -129,4 +122,27 @@ fn serve(
         links: workload.links.clone(),
         grace_seconds: workload.grace_seconds,
     }
+}
+
+/// The command of a process; cp9 itself for a stub.
+fn argv(
+    config: &ResolvedConfig,
+    node: &ServiceNode,
+    workload: &ProcessWorkload,
+    roots: &mut roots::Table,
+) -> Vec<String> {
+    let stub = config.services.stub.get(&node.name);
+    let output = stub.and_then(|stub| stub.output.as_deref());
+    if let Some(folder) = output.and_then(|output| Utf8Path::new(output).parent()) {
+        // A recording outside of the session is brought below a root of its own.
+        roots.folder(&node.name, folder.as_str());
+    }
+    let cp9 = stub.map(|_| roots.exe());
+    let binary = binary_path(&node.name);
+    let word = |arg: &String| match &cp9 {
+        Some(cp9) if arg == CP9 => cp9.clone(),
+        _ if node.kind == ServiceKind::Source => roots.text(arg).replace(BINARY, &binary),
+        _ => roots.text(arg),
+    };
+    workload.argv.iter().map(word).collect()
 }

@@ -9,6 +9,7 @@ use cp9_model::{Diagnostic, ServiceName};
 use crate::argo::ServiceInput;
 use crate::nearest::{nearest, quoted};
 use crate::problem;
+use crate::process::stub;
 
 /// The version word of `services/plan.json`.
 pub const API_VERSION: &str = "cp9.services/v1";
@@ -19,7 +20,8 @@ pub fn build(
     inputs: &[ServiceInput],
 ) -> Result<ServiceGraph, Vec<Diagnostic>> {
     let nodes = nodes(config, inputs);
-    let problems = check(config, &nodes);
+    let mut problems = check(config, &nodes);
+    problems.extend(stub::collisions(config, inputs));
     if !problems.is_empty() {
         return Err(problems);
     }

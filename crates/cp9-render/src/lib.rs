@@ -7,13 +7,16 @@ pub mod devplan;
 pub mod envfile;
 pub mod graph;
 mod manifest;
+mod merge;
 mod nearest;
+mod overrides;
 mod problem;
 pub mod process;
 mod tree;
 
 pub use argo::ServiceInput;
 pub use manifest::Manifest;
+pub use overrides::{AppliedOverride, PatchKind};
 pub use problem::{CODES, place_in};
 pub use process::{Rendered, ports_wanted};
 pub use tree::{AppTree, FileTree};

@@ -9,6 +9,8 @@ use cp9_model::diagnostic::{Code, Finding, Source};
 use cp9_model::yaml::{self, Document, Options, Spans};
 use serde_json::Value;
 
+use crate::nearest::quoted;
+
 /// A file of the app-delivery tree as text.
 #[derive(Debug)]
 struct File {
@@ -27,6 +29,8 @@ pub struct Manifest {
     source: Arc<File>,
     document: usize,
     prefix: String,
+    /// The override files that changed it since.
+    overrides: Vec<Utf8PathBuf>,
 }
 
 /// Reads every document of a file; `shown` is its name in problems.
@@ -53,6 +57,7 @@ pub(crate) fn read(
             source: Arc::clone(&source),
             document: index,
             prefix: String::new(),
+            overrides: Vec::new(),
         })
         .filter(|manifest| !manifest.value.is_null())
         .collect();
@@ -74,6 +79,7 @@ impl Manifest {
             source: Arc::clone(&self.source),
             document: self.document,
             prefix: format!("{}/items/{index}", self.prefix),
+            overrides: Vec::new(),
         };
         items
             .iter()
@@ -118,6 +124,20 @@ impl Manifest {
         format!("{}/{}", self.kind(), self.name())
     }
 
+    /// The line where it begins.
+    pub(crate) fn line(&self) -> usize {
+        let root = self.source.documents[self.document].spans();
+        root.node(&self.prefix).map_or(1, |node| node.line)
+    }
+
+    /// Takes the value that an override file made of it.
+    pub(crate) fn overlay(&mut self, value: Value, file: &Utf8Path) {
+        self.value = value;
+        if self.overrides.last().map(Utf8PathBuf::as_path) != Some(file) {
+            self.overrides.push(file.to_owned());
+        }
+    }
+
     /// A problem at one of its values, or at the nearest value that exists.
     pub(crate) fn problem(
         &self,
@@ -130,6 +150,11 @@ impl Manifest {
         let document = &self.source.documents[self.document];
         let span = document.spans().nearest(&pointer).key_or_value();
         let source = Source::new(&self.source.shown, &self.source.content).hiding(hidden(document));
+        let mut help = help.into();
+        if !self.overrides.is_empty() {
+            let files = quoted(self.overrides.iter().map(|file| file.as_str()));
+            help = format!("{help}; {} is overridden by {files}", self.word());
+        }
         Finding::error(code, span, message)
             .at(pointer)
             .help(help)
@@ -154,11 +179,13 @@ fn hidden(document: &Document) -> Vec<Range<usize>> {
 }
 
 fn secret_ranges(value: &Value, prefix: &str, spans: Spans<'_>) -> Vec<Range<usize>> {
-    let is_secret = value
-        .pointer(&format!("{prefix}/kind"))
-        .and_then(Value::as_str)
-        == Some("Secret");
-    let parts = ["data", "stringData", "metadata/annotations"];
+    let is_kind = |pointer: &str| {
+        let kind = value.pointer(&format!("{prefix}{pointer}"));
+        kind.and_then(Value::as_str) == Some("Secret")
+    };
+    let is_secret = is_kind("/kind") || is_kind("/target/kind");
+    // The last two are those of an override.
+    let parts = ["data", "stringData", "metadata/annotations", "patch", "set"];
     let place = |part: &str| {
         spans
             .get(&format!("{prefix}/{part}"))

@@ -30,6 +30,8 @@ codes! {
     PROBE = "CP9-C317", "A probe.";
     SECRET = "CP9-C318", "A secret value without a written form.";
     BUILD = "CP9-C319", "The build of a source service.";
+    OVERRIDE = "CP9-C320", "An override manifest.";
+    STUB = "CP9-C321", "A stub.";
 }
 
 /// A problem of the session file; `place_in` gives it its line once the text is at hand.

@@ -12,6 +12,8 @@ pub type FileTree = BTreeMap<Utf8PathBuf, Vec<u8>>;
 pub struct AppTree {
     /// Every file.
     pub files: FileTree,
+    /// The override manifests of the session file that exist, by their absolute paths.
+    pub overrides: FileTree,
 }
 
 impl AppTree {

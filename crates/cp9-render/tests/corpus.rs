@@ -86,6 +86,7 @@ fn run(config: &ResolvedConfig, inputs: &[ServiceInput]) -> bool {
         host: &host,
         scope: &scope,
         secrets: &BTreeMap::new(),
+        definitions: &BTreeMap::new(),
         folder: "/w/.cp9/corpus".into(),
     };
     match translate(&session) {

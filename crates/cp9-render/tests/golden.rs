@@ -18,21 +18,50 @@ use serde_json::Value;
 
 type Secrets = BTreeMap<ServiceName, Vec<(String, String)>>;
 
+/// Everything that goes in.
+#[derive(Clone)]
+struct Case {
+    config: ResolvedConfig,
+    tree: AppTree,
+    secrets: Secrets,
+    definitions: BTreeMap<ServiceName, Vec<u8>>,
+}
+
 struct Result {
     graph: ServiceGraph,
     rendered: Rendered,
     plan: DevPlan,
 }
 
-fn case() -> (ResolvedConfig, AppTree, Secrets) {
+fn case() -> Case {
     let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shop");
     let text = std::fs::read(folder.join("session.json")).expect("the session of the case");
     let value: Value = serde_json::from_slice(&text).expect("JSON");
-    let config = serde_json::from_value(value["config"].clone()).expect("a resolved session file");
+    let config: ResolvedConfig =
+        serde_json::from_value(value["config"].clone()).expect("a resolved session file");
     let secrets = serde_json::from_value(value["secrets"].clone()).expect("secrets");
     let mut tree = AppTree::default();
     read(&folder.join("app-delivery"), Utf8Path::new(""), &mut tree);
-    (config, tree, secrets)
+    // The paths of the session file lie below `/w/shop`, which is the folder of the case.
+    let beside = |path: &str| {
+        let below = path.strip_prefix("/w/shop/").expect("a path of the case");
+        std::fs::read(folder.join(below)).ok()
+    };
+    let sources = config.services.source.values();
+    for path in sources.flat_map(|source| &source.overrides) {
+        let bytes = beside(path).expect("an override of the case");
+        tree.overrides.insert(path.into(), bytes);
+    }
+    let stubs = config.services.stub.iter();
+    let definitions = stubs
+        .filter_map(|(name, stub)| Some((name.clone(), beside(stub.definition.as_deref()?)?)))
+        .collect();
+    Case {
+        config,
+        tree,
+        secrets,
+        definitions,
+    }
 }
 
 fn read(root: &Utf8Path, below: &Utf8Path, tree: &mut AppTree) {
@@ -54,7 +83,13 @@ fn read(root: &Utf8Path, below: &Utf8Path, tree: &mut AppTree) {
     }
 }
 
-fn render(config: &ResolvedConfig, tree: &AppTree, secrets: &Secrets) -> Result {
+fn render(case: &Case) -> Result {
+    let Case {
+        config,
+        tree,
+        secrets,
+        definitions,
+    } = case;
     let inputs = argo::load(config, tree).expect("applications");
     let graph = graph::build(config, &inputs).expect("a graph");
     let mut ports: BTreeMap<String, BTreeMap<u16, u16>> = BTreeMap::new();
@@ -84,6 +119,7 @@ fn render(config: &ResolvedConfig, tree: &AppTree, secrets: &Secrets) -> Result 
         host: &host,
         scope: &scope,
         secrets,
+        definitions,
         folder,
     };
     let rendered = translate(&session).unwrap_or_else(|found| panic!("{found:#?}"));
@@ -95,6 +131,7 @@ fn render(config: &ResolvedConfig, tree: &AppTree, secrets: &Secrets) -> Result 
     let roots = Roots {
         session: folder.to_owned(),
         cache: "/home/u/.cache/cp9".into(),
+        exe: "/home/u/.cargo/bin/cp9".into(),
         sources: sources.collect(),
     };
     let plan = devplan::build(config, &graph, &rendered, &roots, &BTreeMap::new()).expect("a plan");
@@ -143,23 +180,26 @@ mod erased {
 
 #[test]
 fn the_whole_tree_is_as_expected() {
-    let (config, tree, secrets) = case();
-    let actual = text(&render(&config, &tree, &secrets));
+    let actual = text(&render(&case()));
     snapbox::assert_data_eq!(actual, snapbox::file!("golden/shop/expected.txt").raw());
 }
 
 #[test]
 fn any_order_of_the_inputs_gives_the_same_bytes() {
-    let (config, tree, secrets) = case();
-    let expected = text(&render(&config, &tree, &secrets));
-    let mut value = serde_json::to_value(&config).expect("plain data");
+    let case = case();
+    let expected = text(&render(&case));
+    let mut value = serde_json::to_value(&case.config).expect("plain data");
     reverse(&mut value);
-    let config = serde_json::from_value(value).expect("the same session file");
-    let mut inputs = AppTree::default();
-    for (path, bytes) in tree.files.into_iter().rev() {
-        inputs.files.insert(path, bytes);
-    }
-    assert_eq!(text(&render(&config, &inputs, &secrets)), expected);
+    let turned = Case {
+        config: serde_json::from_value(value).expect("the same session file"),
+        tree: AppTree {
+            files: case.tree.files.into_iter().rev().collect(),
+            overrides: case.tree.overrides.into_iter().rev().collect(),
+        },
+        secrets: case.secrets,
+        definitions: case.definitions.into_iter().rev().collect(),
+    };
+    assert_eq!(text(&render(&turned)), expected);
 }
 
 /// Turns the order of every map around.
@@ -180,8 +220,7 @@ fn reverse(value: &mut Value) {
 
 #[test]
 fn no_secret_stands_outside_the_secret_files() {
-    let (config, tree, secrets) = case();
-    let mut result = render(&config, &tree, &secrets);
+    let mut result = render(&case());
     let hidden = result
         .rendered
         .secret_files
@@ -199,8 +238,7 @@ fn no_secret_stands_outside_the_secret_files() {
 
 #[test]
 fn no_path_of_the_plan_lies_outside_its_roots() {
-    let (config, tree, secrets) = case();
-    let plan = render(&config, &tree, &secrets).plan;
+    let plan = render(&case()).plan;
     for resource in &plan.resources {
         let files = resource
             .files

@@ -94,6 +94,7 @@ fn the_quickstart_becomes_two_processes() {
         host: &host,
         scope: &scope,
         secrets: &secrets,
+        definitions: &BTreeMap::new(),
         folder,
     };
     let rendered = translate(&session).unwrap_or_else(|found| panic!("{found:#?}"));

@@ -39,9 +39,23 @@ fn secrets(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<(String, String)>>
     Ok(all)
 }
 
+/// The definition files of stubs. One that does not exist leaves its stub without, as the report says.
+fn definitions(run: &Run<'_>) -> Result<BTreeMap<ServiceName, Vec<u8>>, EngineError> {
+    let doors = &run.engine.doors;
+    let mut all = BTreeMap::new();
+    for (service, stub) in &run.config.services.stub {
+        let path = stub.definition.as_ref().map(Utf8PathBuf::from);
+        if let Some(path) = path.filter(|path| doors.exists(path)) {
+            all.insert(service.clone(), doors.read(&path)?);
+        }
+    }
+    Ok(all)
+}
+
 fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
     let made = &run.made;
     let secrets = secrets(run)?;
+    let definitions = definitions(run)?;
     let session = Session {
         config: &run.config,
         graph: made.graph()?,
@@ -49,6 +63,7 @@ fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
         host: made.host()?,
         scope: made.scope()?.scope(),
         secrets: &secrets,
+        definitions: &definitions,
         folder: &run.session.folder.root,
     };
     translate(&session).map_err(|problems| super::invalid(run, problems))

@@ -1,21 +1,37 @@
 //! `host_ready`: the folders of the process host exist, are private, and every service has its ports.
 //! The manifests are read tolerantly here; `service_plan` judges them.
 
+use camino::Utf8PathBuf;
 use cp9_model::host::{HostFacts, PortWanted};
-use cp9_render::AppTree;
+use cp9_render::{AppTree, FileTree};
 
 use crate::error::EngineError;
 use crate::host::{Host as _, ProcessHost};
 use crate::run::{Ran, Run};
 
-/// The files of the app-delivery root; none for a session without services.
+/// The files of the app-delivery root and the override manifests; none for a session without services.
 pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
-    match &run.config.app_delivery {
-        Some(delivery) => Ok(AppTree {
-            files: run.engine.doors.read_tree(delivery.repo.as_str().into())?,
-        }),
-        None => Ok(AppTree::default()),
+    let Some(delivery) = &run.config.app_delivery else {
+        return Ok(AppTree::default());
+    };
+    let doors = &run.engine.doors;
+    let services = &run.config.services;
+    let source = services
+        .source
+        .values()
+        .flat_map(|source| &source.overrides);
+    let live = services.live.values().flat_map(|live| &live.overrides);
+    let mut overrides = FileTree::new();
+    for path in source.chain(live).map(Utf8PathBuf::from) {
+        // What is missing is said at its place in the session file.
+        if doors.exists(&path) {
+            overrides.insert(path.clone(), doors.read(&path)?);
+        }
     }
+    Ok(AppTree {
+        files: doors.read_tree(delivery.repo.as_str().into())?,
+        overrides,
+    })
 }
 
 /// The ports that the manifests ask for. Manifests that cannot be read ask for what the session already

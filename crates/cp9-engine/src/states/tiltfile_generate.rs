@@ -39,6 +39,7 @@ fn plan(run: &Run<'_>) -> Result<DevPlan, EngineError> {
     let roots = Roots {
         session: run.session.folder.root.clone(),
         cache: run.dirs.cache.clone(),
+        exe: run.engine.exe.clone(),
         sources: source
             .map(|(name, service)| (name.clone(), service.repo.as_str().into()))
             .collect(),

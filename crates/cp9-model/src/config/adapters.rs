@@ -13,8 +13,6 @@ enum When {
     Is(&'static str),
     /// The value is there.
     Present,
-    /// The value is a list or mapping with something in it.
-    Filled,
     /// The value is a git URL.
     GitUrl,
 }
@@ -44,24 +42,14 @@ const THIS_BUILD: &[Missing] = &[
         "clone it yourself and name the folder",
     ),
     (
-        "/services/stub/*",
+        "/services/stub/*/proto",
         When::Present,
-        "run it as a `source` or `live` service, or leave it out",
+        "use `swagger` with an OpenAPI document, or a `kind`",
     ),
     (
         "/services/source/*/repo",
         When::GitUrl,
         "clone it yourself and name the folder",
-    ),
-    (
-        "/services/source/*/overrides",
-        When::Filled,
-        "edit the manifests of the app environment",
-    ),
-    (
-        "/services/live/*/overrides",
-        When::Filled,
-        "edit the manifests of the app environment",
     ),
     (
         "/retry/on_budget_exceeded",
@@ -88,7 +76,7 @@ pub(crate) fn missing(check: &mut Check<'_>, support: Support) {
     for (pattern, when, instead) in THIS_BUILD {
         for pointer in matching(check.json, pattern) {
             let value = check.json.pointer(&pointer).unwrap_or(&Value::Null);
-            if !applies(*when, value, pattern) {
+            if !applies(*when, value) {
                 continue;
             }
             let (place, word) = (dotted(&pointer), value.as_str().unwrap_or_default());
@@ -98,7 +86,7 @@ pub(crate) fn missing(check: &mut Check<'_>, support: Support) {
                 format!("`{place}: {word}`")
             };
             let message = format!("this build of cp9 has no adapter for {what}");
-            let keyed = matches!(when, When::Present | When::Filled);
+            let keyed = matches!(when, When::Present);
             let found = if keyed {
                 check.key(Code::ADAPTER, &pointer, message)
             } else {
@@ -116,12 +104,10 @@ pub(crate) fn missing(check: &mut Check<'_>, support: Support) {
     }
 }
 
-fn applies(when: When, value: &Value, pattern: &str) -> bool {
+fn applies(when: When, value: &Value) -> bool {
     match when {
         When::Is(word) => value.as_str() == Some(word),
-        // A stub may be written as a bare key.
-        When::Present => !value.is_null() || pattern.ends_with('*'),
-        When::Filled => value.as_array().is_some_and(|items| !items.is_empty()),
+        When::Present => !value.is_null(),
         When::GitUrl => value.as_str().is_some_and(is_git_url),
     }
 }

@@ -275,7 +275,8 @@ pub struct LiveService {
 /// A replaced service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StubService {
-    /// `swagger`, `proto`, `metering-recorder`, `billing-recorder` or `permissive`.
+    /// `swagger`, `proto`, `metering-recorder`, `billing-recorder` or `permissive`; `undefined`
+    /// where the file says nothing, which answers as `permissive` does.
     pub kind: String,
     /// The definition file, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ use cp9_model::graph::AppBinding;
 use cp9_model::{Diagnostic, ServiceName};
 
 use crate::manifest::Manifest;
+use crate::overrides::{AppliedOverride, Layer};
 use crate::problem;
 use crate::tree::AppTree;
 
@@ -33,6 +34,8 @@ pub struct ServiceInput {
     pub manifests: Vec<Manifest>,
     /// Files of the folder that hold no Kubernetes object or ask not to be rendered.
     pub skipped: Vec<Utf8PathBuf>,
+    /// The overrides in force.
+    pub overrides: Vec<AppliedOverride>,
 }
 
 /// Loads the application of every `source` and `live` service, or says all that is wrong.
@@ -87,21 +90,11 @@ fn load_one(
     tree: &AppTree,
     wanted: &Wanted<'_>,
 ) -> Result<ServiceInput, Vec<Diagnostic>> {
-    if !wanted.overrides.is_empty() {
-        return Err(vec![problem::session(
-            config,
-            problem::NOT_YET,
-            format!("{}/overrides", wanted.pointer),
-            format!(
-                "`overrides` of service `{}` are not in this build yet",
-                wanted.service
-            ),
-            "take `overrides` out and use `run.env`, or change the manifests",
-        )]);
-    }
     let object = registry::find(config, tree, wanted)?;
     let source = source::plain_directory(config, tree, wanted, &object)?;
-    let found = directory::read(config, tree, &source)?;
+    let mut found = directory::read(config, tree, &source)?;
+    let namespace = object.text("/spec/destination/namespace");
+    let overrides = overlay_overrides(config, tree, wanted, namespace, &mut found.manifests)?;
     Ok(ServiceInput {
         service: wanted.service.clone(),
         app: AppBinding {
@@ -113,12 +106,48 @@ fn load_one(
         },
         repo_url: source.text("repoURL"),
         revision: source.text("targetRevision"),
-        namespace: object
-            .text("/spec/destination/namespace")
-            .map(str::to_owned),
+        namespace: namespace.map(str::to_owned),
         manifests: found.manifests,
         skipped: found.skipped,
+        overrides,
     })
+}
+
+/// Lays the service's override files over its objects, in the order of the session file.
+fn overlay_overrides(
+    config: &ResolvedConfig,
+    tree: &AppTree,
+    wanted: &Wanted<'_>,
+    namespace: Option<&str>,
+    manifests: &mut Vec<Manifest>,
+) -> Result<Vec<AppliedOverride>, Vec<Diagnostic>> {
+    let mut layer = Layer {
+        service: wanted.service.as_str(),
+        namespace,
+        manifests,
+    };
+    let (mut applied, mut problems) = (Vec::new(), Vec::new());
+    for (index, file) in wanted.overrides.iter().enumerate() {
+        match layer.apply(file, &tree.overrides) {
+            Some(Ok(found)) => applied.extend(found),
+            Some(Err(found)) => problems.extend(found),
+            None => problems.push(problem::session(
+                config,
+                problem::OVERRIDE,
+                format!("{}/overrides/{index}", wanted.pointer),
+                format!(
+                    "override file `{file}` of service `{}` does not exist",
+                    wanted.service
+                ),
+                "correct the path, which is relative to the session file, or take it out",
+            )),
+        }
+    }
+    if problems.is_empty() {
+        Ok(applied)
+    } else {
+        Err(problems)
+    }
 }
 
 /// The name of a file of the tree in problems: a full path where the tree is a local folder.

@@ -356,16 +356,35 @@ fn broken_globs_have_a_place() {
 }
 
 #[test]
-fn overrides_are_not_in_this_build() {
-    let wanted = config(&json!({"live": {"api": {
-        "app": {"name": "api", "registry": "registry/api.yaml", "env": "dev"},
-        "overrides": ["/w/o.yaml"],
-    }}}));
-    let found = load(&wanted, &tree(APPLICATION, &[])).expect_err("a refusal");
-    assert_eq!(
-        (found[0].code.as_str(), found[0].pointer.as_str()),
-        ("CP9-C303", "/services/live/api/overrides")
+fn overrides_lie_over_the_objects_and_missing_files_are_named() {
+    let app = json!({"name": "api", "registry": "registry/api.yaml", "env": "dev"});
+    let mut config = session(app);
+    let service = config.services.live.values_mut().next().expect("one");
+    service.overrides = vec!["/w/one.yaml".to_owned(), "/w/two.yaml".to_owned()];
+    let mut tree = tree(APPLICATION, &[("envs/dev/api/a.yaml", MAP)]);
+    let patch = |data: &str| format!("{MAP}data: {{{data}}}\n").into_bytes();
+    tree.overrides
+        .insert("/w/one.yaml".into(), patch("A: '1', B: '1'"));
+    let found = load(&config, &tree).expect_err("a file is missing");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].pointer, "/services/live/api/overrides/1");
+    assert!(
+        found[0].message.contains("`/w/two.yaml`"),
+        "{}",
+        found[0].message
     );
+    tree.overrides.insert("/w/two.yaml".into(), patch("B: '2'"));
+    let inputs = load(&config, &tree).expect("it loads");
+    assert_eq!(
+        inputs[0].manifests[0].value["data"],
+        json!({"A": "1", "B": "2"})
+    );
+    let files: Vec<&str> = inputs[0]
+        .overrides
+        .iter()
+        .map(|one| one.file.as_str())
+        .collect();
+    assert_eq!(files, ["/w/one.yaml", "/w/two.yaml"]);
 }
 
 #[test]

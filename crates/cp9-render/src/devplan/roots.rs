@@ -14,13 +14,20 @@ pub struct Roots {
     pub session: Utf8PathBuf,
     /// cp9's cache folder of this user.
     pub cache: Utf8PathBuf,
+    /// The executable of cp9, which serves stubs.
+    pub exe: Utf8PathBuf,
     /// The checkout of each source service.
     pub sources: BTreeMap<ServiceName, Utf8PathBuf>,
 }
 
+/// The root of cp9's own executable. It is there only for stubs, and no other path is brought
+/// below it: what else lies beside cp9 differs from machine to machine.
+const BIN: &str = "bin";
+
 /// Roots by the name that stands in `${…}`.
 pub(super) struct Table {
     roots: IndexMap<String, String>,
+    exe: Utf8PathBuf,
 }
 
 impl Table {
@@ -31,7 +38,17 @@ impl Table {
         for (service, folder) in &roots.sources {
             table.insert(format!("src-{service}"), clean(folder));
         }
-        Self { roots: table }
+        Self {
+            roots: table,
+            exe: roots.exe.clone(),
+        }
+    }
+
+    /// cp9's own executable.
+    pub(super) fn exe(&mut self) -> String {
+        let folder = self.exe.parent().unwrap_or(Utf8Path::new(""));
+        self.roots.insert(BIN.to_owned(), clean(folder));
+        format!("${{{BIN}}}/{}", self.exe.file_name().unwrap_or("cp9"))
     }
 
     /// The folder below a root; one outside of them becomes a root of its own, `work-<svc>`.
@@ -68,6 +85,7 @@ impl Table {
         let holding = self
             .roots
             .iter()
+            .filter(|(key, _)| *key != BIN)
             .filter(|(_, folder)| Utf8Path::new(path).starts_with(folder.as_str()));
         let (key, folder) =
             holding.max_by_key(|(key, folder)| (folder.len(), std::cmp::Reverse(key.as_str())))?;
@@ -92,6 +110,7 @@ mod tests {
         Table::new(&Roots {
             session: "/w/.cp9/demo".into(),
             cache: "/home/u/.cache/cp9/".into(),
+            exe: "/w/tool/cp9-dev".into(),
             sources,
         })
     }

@@ -27,6 +27,7 @@ fn plan(build: Value, run: Value, cargo: Option<CargoTarget>) -> Result<DevPlan,
     let roots = Roots {
         session: "/w/.cp9/demo".into(),
         cache: "/c".into(),
+        exe: "/opt/cp9".into(),
         sources,
     };
     super::build(

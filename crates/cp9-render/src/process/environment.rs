@@ -55,7 +55,7 @@ impl Variable {
 /// Every variable of the process, later ones winning over earlier ones.
 pub(crate) fn assemble(context: &Context<'_>, names: &Names, notes: &mut Notes) -> Variables {
     let links = links(context, names);
-    let mut variables = base(context);
+    let mut variables = base(context.name());
     variables.extend(links.clone());
     variables.extend(declared(context, &links, notes));
     variables.extend(patched(context, notes));
@@ -74,8 +74,9 @@ pub(crate) fn assemble(context: &Context<'_>, names: &Names, notes: &mut Notes) 
     variables
 }
 
-fn base(context: &Context<'_>) -> Variables {
-    let private = |folder: &str| format!("${{session}}/run/{}/{folder}", context.name());
+/// What every process of the session starts from.
+pub(crate) fn base(service: &str) -> Variables {
+    let private = |folder: &str| format!("${{session}}/run/{service}/{folder}");
     [
         ("PATH", PATH.to_owned()),
         ("HOME", private("home")),

@@ -18,6 +18,7 @@ pub mod report;
 mod rewrite;
 mod secretfile;
 mod service;
+pub(crate) mod stub;
 #[cfg(test)]
 pub(crate) mod tests;
 mod translate;
@@ -56,13 +57,15 @@ pub struct Session<'a> {
     pub scope: &'a Scope,
     /// Secret values of the session file and its env files, by service.
     pub secrets: &'a BTreeMap<ServiceName, Vec<(String, String)>>,
+    /// The definition files of stubs that exist, by stub.
+    pub definitions: &'a BTreeMap<ServiceName, Vec<u8>>,
     /// The absolute session folder, `.cp9/<name>`.
     pub folder: &'a Utf8Path,
 }
 
 /// What a translation gives.
 pub struct Rendered {
-    /// The tree below `tilt/inputs`: manifests, patches and files of mounts.
+    /// The tree below `tilt/inputs`: manifests, patches, definitions and files of mounts.
     pub inputs: FileTree,
     /// The content of `secrets/<svc>.env`, only for services that have one.
     pub secret_files: BTreeMap<ServiceName, String>,
@@ -113,7 +116,7 @@ pub struct ProcessWorkload {
 
 /// The ports that the services ask for. Never fails: what is wrong is said by `translate`.
 pub fn ports_wanted(inputs: &[ServiceInput], config: &ResolvedConfig) -> Vec<PortWanted> {
-    let mut wanted = BTreeSet::new();
+    let mut wanted: BTreeSet<PortWanted> = stub::port(config).collect();
     for input in inputs {
         let Ok(workload) = workload::choose(input, workload::run(config, &input.service)) else {
             continue;

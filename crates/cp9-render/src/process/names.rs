@@ -1,12 +1,13 @@
 //! The names that services of the session answer to, and the loopback ports behind them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cp9_model::ServiceName;
 use cp9_model::graph::ServiceKind;
 
 use super::Session;
 use super::workload::{self, ServicePort};
+use crate::argo::ServiceInput;
 
 /// One Kubernetes Service, or one stub, of the session.
 #[derive(Debug, Clone)]
@@ -105,13 +106,16 @@ impl Names {
                 .ports
                 .get(node.name.as_str())
                 .and_then(|ports| ports.values().next().copied());
-            let stub = Endpoint {
-                service: node.name.clone(),
-                namespace: None,
-                ports: Vec::new(),
-                any,
-            };
-            names.add(node.name.to_string(), stub);
+            // Services of the session say in which namespaces its dependencies are looked for.
+            for namespace in std::iter::once(None).chain(namespaces(session.inputs)) {
+                let stub = Endpoint {
+                    service: node.name.clone(),
+                    namespace: namespace.map(str::to_owned),
+                    ports: Vec::new(),
+                    any,
+                };
+                names.add(node.name.to_string(), stub);
+            }
         }
         names
     }
@@ -152,6 +156,15 @@ impl Names {
             .find(|endpoint| endpoint.service == *own)
             .or_else(|| endpoints.iter().find(fits))
     }
+}
+
+/// The namespaces that the applications are for.
+fn namespaces(inputs: &[ServiceInput]) -> impl Iterator<Item = Option<&str>> {
+    let known: BTreeSet<&str> = inputs
+        .iter()
+        .filter_map(|input| input.namespace.as_deref())
+        .collect();
+    known.into_iter().map(Some)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use cp9_model::graph::{AppBinding, ServiceKind};
 use serde::{Deserialize, Serialize};
 
+use crate::overrides::AppliedOverride;
+
 /// The version word of the report.
 pub const API_VERSION: &str = "cp9.context/v1";
 
@@ -63,6 +65,10 @@ pub struct ServiceContext {
     pub resource: String,
     /// What the controller is given: `rendered-yaml` for a plain directory, `stub` for a stub.
     pub input: String,
+    /// How a stub answers: `openapi`, `metering-recorder`, `billing-recorder`, `permissive`, or
+    /// `permissive (definition missing)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stub: Option<String>,
     /// The workload that became the process.
     pub workload: Option<String>,
     /// Its container.
@@ -71,8 +77,8 @@ pub struct ServiceContext {
     pub files: Vec<String>,
     /// Files of the folder that hold no object or ask not to be rendered.
     pub skipped_files: Vec<String>,
-    /// User overrides in force.
-    pub overrides: Vec<String>,
+    /// User overrides in force, in the order in which they were applied.
+    pub overrides: Vec<AppliedOverride>,
     /// Terraform outputs in use.
     pub terraform_outputs: Vec<String>,
     /// Tokens that were replaced.

@@ -100,6 +100,7 @@ fn refuse_roots(
         [
             "${session}",
             "${cache}",
+            "${bin}",
             "${output}",
             "${binary}",
             "${src-",

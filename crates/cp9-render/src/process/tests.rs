@@ -4,6 +4,7 @@ mod environment;
 mod parts;
 mod ports;
 mod probes;
+mod stubs;
 mod volumes;
 mod yaml;
 
@@ -43,8 +44,10 @@ pub(crate) fn config(services: &Value) -> ResolvedConfig {
 #[derive(Default)]
 pub(crate) struct Case {
     services: serde_json::Map<String, Value>,
+    stubs: serde_json::Map<String, Value>,
     tree: AppTree,
     secrets: BTreeMap<cp9_model::ServiceName, Vec<(String, String)>>,
+    definitions: BTreeMap<cp9_model::ServiceName, Vec<u8>>,
 }
 
 impl Case {
@@ -84,9 +87,34 @@ impl Case {
         self
     }
 
+    /// Adds a stub as the resolved session file has it.
+    pub(crate) fn stub(mut self, name: &str, stub: Value) -> Self {
+        self.stubs.insert(name.to_owned(), stub);
+        self
+    }
+
+    /// Gives a stub its definition.
+    pub(crate) fn definition(mut self, name: &str, text: &str) -> Self {
+        let service = name.parse().expect("a service name");
+        self.definitions.insert(service, text.as_bytes().to_vec());
+        self
+    }
+
+    /// Gives a service one more override file, `/w/<file>`.
+    pub(crate) fn overrides(mut self, name: &str, file: &str, text: &str) -> Self {
+        let path = format!("/w/{file}");
+        let known = self.services[name]["overrides"].take();
+        let mut list = known.as_array().cloned().unwrap_or_default();
+        list.push(path.clone().into());
+        self.services[name]["overrides"] = list.into();
+        let bytes = text.as_bytes().to_vec();
+        self.tree.overrides.insert(path.into(), bytes);
+        self
+    }
+
     /// The session file.
     pub(crate) fn config(&self) -> ResolvedConfig {
-        config(&json!({"source": self.services}))
+        config(&json!({"source": self.services, "stub": self.stubs}))
     }
 
     /// The service graph.
@@ -127,6 +155,7 @@ impl Case {
             host: &host,
             scope: &scope,
             secrets: &self.secrets,
+            definitions: &self.definitions,
             folder: "/w/.cp9/demo".into(),
         })
     }

@@ -12,6 +12,7 @@ use super::objects::Objects;
 use super::parts::{self, Parts};
 use super::report::{self, ContextReport, ReportDelivery, ReportScope, ServiceContext};
 use super::service::{self, Translated};
+use super::stub::{self, Stub};
 use super::{Rendered, Session, redact, workload};
 use crate::argo::ServiceInput;
 use crate::manifest::Manifest;
@@ -28,6 +29,13 @@ pub fn translate(session: &Session<'_>) -> Result<Rendered, Vec<Diagnostic>> {
         report: empty_report(session),
     };
     for node in &session.graph.services {
+        if node.kind == ServiceKind::Stub {
+            match stub::translate_stub(session, node) {
+                Ok(stub) => add_stub(&mut rendered, node, stub),
+                Err(found) => problems.push(*found),
+            }
+            continue;
+        }
         let Some(input) = session
             .inputs
             .iter()
@@ -109,6 +117,12 @@ fn add(
     rendered.report.services.push(report);
 }
 
+fn add_stub(rendered: &mut Rendered, node: &ServiceNode, stub: Stub) {
+    rendered.inputs.extend(stub.files);
+    rendered.workloads.insert(node.name.clone(), stub.workload);
+    rendered.report.services.push(stub.report);
+}
+
 /// `<nnn>-<kind>-<name>.yaml`, with nothing in it that a file system could take amiss.
 fn file_name(index: usize, manifest: &Manifest) -> String {
     let clean = |text: &str| -> String {
@@ -158,7 +172,8 @@ fn empty_report(session: &Session<'_>) -> ContextReport {
     }
 }
 
-fn without_input(node: &ServiceNode) -> ServiceContext {
+/// What is known of a service without manifests.
+pub(super) fn without_input(node: &ServiceNode) -> ServiceContext {
     ServiceContext {
         name: node.name.to_string(),
         kind: node.kind,
@@ -172,6 +187,7 @@ fn without_input(node: &ServiceNode) -> ServiceContext {
             "rendered-yaml"
         }
         .to_owned(),
+        stub: None,
         workload: None,
         container: None,
         files: Vec::new(),
@@ -220,6 +236,7 @@ fn report_of(context: &Context<'_>, parts: Parts, translated: &Translated) -> Se
             .iter()
             .map(ToString::to_string)
             .collect(),
+        overrides: context.input.overrides.clone(),
         rewrites: notes.rewrites.clone(),
         not_rewritten: notes.left.clone(),
         not_applied: parts.not_applied,

@@ -7,6 +7,9 @@ use super::super::resolved::{App, Build, LiveService, Run, Services, SourceServi
 use super::word;
 use crate::name::{NameError, ServiceName};
 
+/// The kind of a stub of which the file says nothing.
+const UNDEFINED: &str = "undefined";
+
 /// Resolves every service.
 pub(super) fn resolve(session: &Session) -> Result<Services, NameError> {
     let raw = session.services.clone().unwrap_or_default();
@@ -61,7 +64,7 @@ fn stub(stub: raw::Stub) -> StubService {
     let (kind, definition) = match (stub.swagger, stub.proto) {
         (Some(file), _) => ("swagger".to_owned(), Some(file)),
         (None, Some(file)) => ("proto".to_owned(), Some(file)),
-        (None, None) => (word(stub.kind.unwrap_or(raw::StubKind::Permissive)), None),
+        (None, None) => (stub.kind.map_or_else(|| UNDEFINED.to_owned(), word), None),
     };
     StubService {
         kind,

@@ -188,6 +188,7 @@ fn live_services_need_a_command() {
                 id: String::new(),
             },
             secrets: &std::collections::BTreeMap::new(),
+            definitions: &std::collections::BTreeMap::new(),
             folder: "/w/.cp9/demo".into(),
         })
     };
