@@ -53,6 +53,15 @@ impl EngineError {
 
     /// The error as the journal keeps it.
     pub(crate) fn last(&self) -> LastError {
+        LastError {
+            category: self.category().to_owned(),
+            code: self.source.code().to_owned(),
+            message: self.told(),
+        }
+    }
+
+    /// The message with its causes.
+    pub(crate) fn told(&self) -> String {
         let mut message = self.source.to_string();
         let mut cause = std::error::Error::source(&*self.source);
         while let Some(error) = cause {
@@ -60,11 +69,7 @@ impl EngineError {
             message.push_str(&error.to_string());
             cause = error.source();
         }
-        LastError {
-            category: self.category().to_owned(),
-            code: self.source.code().to_owned(),
-            message,
-        }
+        message
     }
 }
 

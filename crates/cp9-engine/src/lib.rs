@@ -2,6 +2,7 @@
 
 mod checks;
 pub mod commands;
+mod deploy;
 mod destroy;
 mod dirs;
 mod drive;

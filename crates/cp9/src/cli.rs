@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cp9_model::ExitCode;
 
-use crate::commands::{controller, destroy, logs, pause, schema, status, up};
+use crate::commands::{controller, deploy, destroy, doctor, logs, pause, schema, status, up};
 use crate::duration;
 
 /// Development sessions: services built from source, live reload on save, and a destroy that
@@ -76,12 +76,18 @@ pub(crate) enum Command {
     Up(up::UpArgs),
     /// Show the session's states, services and controller
     Status(status::StatusArgs),
+    /// Build one service, bring it in, and prove that it is what runs
+    Deploy(deploy::DeployArgs),
     /// Print what the services and their builds wrote
     Logs(logs::LogsArgs),
     /// Stop everything without deleting anything; `up` resumes
     Pause(pause::PauseArgs),
     /// Remove everything of the session and prove that nothing is left
     Destroy(destroy::DestroyArgs),
+    /// Check the machine and the session, and say what to do about what is wrong
+    Doctor(doctor::DoctorArgs),
+    /// Prove that cp9 may act where the session writes; creates nothing
+    Setup,
     /// Print a JSON Schema of cp9's files and output
     Schema(schema::SchemaArgs),
     /// Print every command with its arguments, defaults and exit codes

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cp9_loop::Controller as _;
-use cp9_loop::embedded::Client;
+use cp9_loop::embedded::{Client, glance};
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::control::ControllerStatus;
 use cp9_model::devplan::DevPlan;
@@ -196,9 +196,13 @@ fn services(
         return Vec::new();
     };
     let mut services = settled::services(graph, disk.plan.as_ref(), disk.host.as_ref(), now);
-    if now.is_none() {
-        for service in &mut services {
-            service.pid = child(engine, folder, &service.name);
+    for service in &mut services {
+        match (now, &disk.plan) {
+            (Some(now), Some(plan)) => {
+                service.generation = glance(&engine.doors, plan, &service.name, now);
+            }
+            (Some(_), None) => {}
+            (None, _) => service.pid = child(engine, folder, &service.name),
         }
     }
     services

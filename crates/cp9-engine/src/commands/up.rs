@@ -106,10 +106,36 @@ pub async fn up(
         Err(error) => return Outcome::failed(error, Target::default()),
     };
     let target = run::target(&checked.config, None);
-    match begin(engine, &options, checked, progress) {
+    match begin(engine, &options, "up", checked, progress) {
         Ok(run) => bring_up(run).await,
         Err(error) => Outcome::failed(error, target),
     }
+}
+
+/// Brings an existing session in line with its session file for `deploy`, by the same states.
+pub(super) async fn renew(
+    engine: &Engine,
+    select: Select,
+    limit: Duration,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), EngineError> {
+    let checked = check(engine, &select, progress)?;
+    let options = UpOptions {
+        select,
+        timeout: Some(limit),
+        ..UpOptions::default()
+    };
+    let mut run = begin(engine, &options, "deploy", checked, progress)?;
+    run.mode.fail_fast = false;
+    let driven = drive::drive(&mut run).await;
+    run.session.unlock();
+    driven
+}
+
+/// What the session file says now.
+pub(super) fn resolved(engine: &Engine, select: &Select) -> Result<ResolvedConfig, EngineError> {
+    // Its warnings were told by `up`.
+    check(engine, select, &mut |_| {}).map(|checked| checked.config)
 }
 
 /// Everything that can be refused without creating a thing.
@@ -164,6 +190,7 @@ fn check(
 fn begin<'a>(
     engine: &'a Engine,
     options: &UpOptions,
+    command: &str,
     checked: Checked,
     progress: &'a mut dyn FnMut(Progress),
 ) -> Result<Run<'a>, EngineError> {
@@ -174,7 +201,7 @@ fn begin<'a>(
         dirs,
         folder,
     } = checked;
-    let session = enter(engine, &file, &config, folder)?;
+    let session = enter(engine, &file, &config, command, folder)?;
     engine.doors.create_private_dir(&session.folder.logs())?;
     engine.doors.remove_tree(&session.folder.destroy())?;
     engine
@@ -203,10 +230,11 @@ fn enter(
     engine: &Engine,
     file: &Utf8Path,
     config: &ResolvedConfig,
+    command: &str,
     folder: Folder,
 ) -> Result<LockedSession, EngineError> {
     engine.doors.create_private_dir(&folder.root)?;
-    let lock = session::lock(engine, &folder, "up")?;
+    let lock = session::lock(engine, &folder, command)?;
     if let Some(state) = session::load(&engine.doors, &folder)? {
         session::refuse_copy(&engine.doors, &folder, &state)?;
         if state.file != file.as_str() {

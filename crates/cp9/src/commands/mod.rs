@@ -2,10 +2,13 @@
 
 pub(crate) mod cmds_tree;
 pub(crate) mod controller;
+pub(crate) mod deploy;
 pub(crate) mod destroy;
+pub(crate) mod doctor;
 pub(crate) mod logs;
 pub(crate) mod pause;
 pub(crate) mod schema;
+pub(crate) mod setup;
 pub(crate) mod status;
 pub(crate) mod up;
 
@@ -24,11 +27,16 @@ pub(crate) async fn run(cli: &Cli, engine: &Engine, ui: &mut Ui) -> ExitCode {
         Command::Status(args) => {
             status::run(args, select(cli, Some(&args.session)), engine, ui).await
         }
+        Command::Deploy(args) => {
+            deploy::run(args, select(cli, Some(&args.session)), engine, ui).await
+        }
         Command::Logs(args) => logs::run(args, select(cli, Some(&args.session)), engine, ui).await,
         Command::Pause(args) => pause::run(select(cli, Some(&args.session)), engine, ui).await,
         Command::Destroy(args) => {
             destroy::run(args, select(cli, Some(&args.session)), engine, ui).await
         }
+        Command::Doctor(args) => doctor::run(select(cli, Some(&args.session)), engine, ui).await,
+        Command::Setup => setup::run(select(cli, None), engine, ui).await,
         Command::Schema(args) => schema::run(args, ui),
         Command::CmdsTree => cmds_tree::run(ui),
         Command::Controller(args) => controller::run(args, engine, ui).await,

@@ -26,6 +26,10 @@ fn row(service: &ServiceReport) -> Vec<Cell> {
         (false, Some(phase)) => (word(phase), BUSY),
         (false, None) => ("not ready", BAD),
     };
+    let word = match stale(service) {
+        Some(pair) => format!("{word}, {pair}"),
+        None => word.to_owned(),
+    };
     let process = service
         .pod
         .clone()
@@ -37,6 +41,18 @@ fn row(service: &ServiceReport) -> Vec<Cell> {
         Cell::plain(service.endpoint.clone().unwrap_or_default()),
         Cell::plain(process.unwrap_or_default()),
     ]
+}
+
+/// The pair that differs, unless the controller is at work on it.
+fn stale(service: &ServiceReport) -> Option<&'static str> {
+    let at_work = |resource: &ResourceStatus| {
+        matches!(
+            resource.phase,
+            Phase::Waiting | Phase::Building | Phase::Starting | Phase::Stopping
+        )
+    };
+    let differs = service.generation.as_ref()?.differs?;
+    (!service.resources.iter().any(at_work)).then(|| differs.word())
 }
 
 /// Why a service is not ready, as its own lines.
