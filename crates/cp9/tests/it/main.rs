@@ -12,11 +12,13 @@
 mod crash;
 mod destroy;
 mod dialect;
+mod doctor;
 mod help;
 mod prebuilt;
 mod reload;
 mod schema;
 mod session_file;
+mod setup;
 mod up;
 mod usage;
 
