@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use cp9_model::lifecycle::SessionState;
-use cp9_model::{Category, Explain};
+use cp9_model::{Category, Explain, Owner};
 use cp9_tools::Doors;
 use cp9_tools::files::FileError;
 use cp9_tools::lock::{FileLock, LockError, LockInfo};
@@ -31,6 +31,9 @@ pub(crate) struct Entry {
     pub(crate) folder: Utf8PathBuf,
     /// The folder's id.
     pub(crate) id: String,
+    /// The owner, once known.
+    #[serde(default)]
+    pub(crate) owner: Option<Owner>,
     /// The ports it has.
     #[serde(default)]
     pub(crate) ports: BTreeSet<u16>,
@@ -129,7 +132,43 @@ impl Registry {
         let Ok(bytes) = self.doors.read(&state) else {
             return false;
         };
-        SessionState::parse(state.as_str(), &bytes).is_ok_and(|state| state.id == entry.id)
+        // A journal that this build cannot read is still somebody's.
+        SessionState::parse(state.as_str(), &bytes).map_or(true, |state| state.id == entry.id)
+    }
+
+    /// What was last recorded for this folder, stale or not.
+    pub(crate) fn recorded(&self, folder: &Folder) -> Option<Entry> {
+        self.read(&self.file(&folder.name))
+            .filter(|entry| entry.folder == folder.root)
+    }
+
+    /// Notes who the session belongs to, so that its processes can be found without its folder.
+    pub(crate) async fn own(
+        &self,
+        engine: &Engine,
+        folder: &Folder,
+        owner: &Owner,
+    ) -> Result<(), RegistryError> {
+        if self
+            .recorded(folder)
+            .is_some_and(|entry| entry.owner.as_ref() == Some(owner))
+        {
+            return Ok(());
+        }
+        let _lock = self.lock(engine).await?;
+        match self.recorded(folder) {
+            Some(entry) => self.write(&Entry {
+                owner: Some(owner.clone()),
+                ..entry
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// True if the folder's own entry holds all of these ports.
+    pub(crate) fn holds(&self, folder: &Folder, id: &str, ports: &BTreeSet<u16>) -> bool {
+        self.recorded(folder)
+            .is_some_and(|entry| entry.id == id && entry.ports.is_superset(ports))
     }
 
     /// Refuses a name that another folder runs.
@@ -152,19 +191,15 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         let _lock = self.lock(engine).await?;
         self.check(folder)?;
-        let ports = self
-            .entry(&folder.name)
-            .map(|entry| entry.ports)
+        let has = self.entry(&folder.name);
+        let (ports, owner) = has
+            .map(|entry| (entry.ports, entry.owner))
             .unwrap_or_default();
-        self.write(&Entry {
-            name: folder.name.clone(),
-            folder: folder.root.clone(),
-            id: id.to_owned(),
-            ports,
-        })
+        self.write(&entry(folder, id, owner, ports))
     }
 
-    /// Lets `choose` pick ports, knowing those of all other living sessions, and records them.
+    /// Lets `choose` pick ports, knowing those of all other living sessions, and records them. None chosen
+    /// leaves the record as it is.
     pub(crate) async fn reserve<F>(
         &self,
         engine: &Engine,
@@ -173,16 +208,14 @@ impl Registry {
         choose: F,
     ) -> Result<(), RegistryError>
     where
-        F: FnOnce(&BTreeSet<u16>) -> BTreeSet<u16>,
+        F: FnOnce(&BTreeSet<u16>) -> Option<BTreeSet<u16>>,
     {
         let _lock = self.lock(engine).await?;
-        let ports = choose(&self.others(&folder.name));
-        self.write(&Entry {
-            name: folder.name.clone(),
-            folder: folder.root.clone(),
-            id: id.to_owned(),
-            ports,
-        })
+        let Some(ports) = choose(&self.others(&folder.name)) else {
+            return Ok(());
+        };
+        let owner = self.recorded(folder).and_then(|entry| entry.owner);
+        self.write(&entry(folder, id, owner, ports))
     }
 
     /// Forgets a session, if the entry is still this folder's.
@@ -243,5 +276,15 @@ impl Registry {
                 other => return other.map_err(RegistryError::Lock),
             }
         }
+    }
+}
+
+fn entry(folder: &Folder, id: &str, owner: Option<Owner>, ports: BTreeSet<u16>) -> Entry {
+    Entry {
+        name: folder.name.clone(),
+        folder: folder.root.clone(),
+        id: id.to_owned(),
+        owner,
+        ports,
     }
 }

@@ -2,14 +2,17 @@
 
 use cp9_model::output::Target;
 use cp9_model::report::{DestroyReport, Progress};
-use cp9_model::{Category, ExitCode, Explain};
+use cp9_model::{Category, ExitCode, Explain, Owner, Scope};
 use thiserror::Error;
 
 use super::{controller, status};
-use crate::destroy::{Destroy, record};
+use crate::commands::status::NoSession;
+use crate::destroy::{Destroy, orphans, process_survivor, record};
+use crate::dirs::Dirs;
 use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Interrupted, Outcome};
 use crate::folder::Folder;
+use crate::registry::Registry;
 use crate::{select, session};
 
 /// How `destroy` behaves.
@@ -71,12 +74,8 @@ pub async fn destroy(
         .map(|disk| status::target(&disk))
         .unwrap_or_default();
     match destroy_folder(engine, &options, folder, progress).await {
-        Ok(report) => {
-            let survived = Survived {
-                session: report.session.clone(),
-                count: report.survivors.len(),
-            };
-            let error = (!report.survivors.is_empty()).then(|| survived.into());
+        Ok((report, error)) => {
+            let error = error.or_else(|| survived(&report));
             Outcome {
                 report: Some(report),
                 error,
@@ -87,32 +86,99 @@ pub async fn destroy(
     }
 }
 
+fn survived(report: &DestroyReport) -> Option<EngineError> {
+    let count = report.survivors.len();
+    (count > 0).then(|| {
+        Survived {
+            session: report.session.clone(),
+            count,
+        }
+        .into()
+    })
+}
+
 async fn destroy_folder(
     engine: &Engine,
     options: &DestroyOptions,
     folder: Folder,
     progress: &mut dyn FnMut(Progress),
-) -> Result<DestroyReport, EngineError> {
+) -> Result<(DestroyReport, Option<EngineError>), EngineError> {
     record::sweep(engine, &folder)?;
     if !engine.doors.exists(&folder.root) {
-        return record::already(engine, &folder);
-    }
-    let state = match session::load(&engine.doors, &folder) {
-        Ok(state) => state,
-        Err(_) if options.force => None,
-        Err(error) => return Err(error.into()),
-    };
-    if let Some(state) = &state {
-        session::refuse_copy(&engine.doors, &folder, state)?;
-        controller::refuse_inside(engine, state)?;
+        return Ok((without_folder(engine, &folder).await?, None));
     }
     let lock = session::lock(engine, &folder, "destroy")?;
-    let mut destroy = Destroy::new(engine, folder, state, options.force, progress)?;
+    let scope = scope(engine, &folder, options.force)?;
+    let mut destroy = Destroy::new(engine, folder, scope, options.force, progress)?;
     let doors = engine.doors.clone();
-    let report = tokio::select! {
-        report = destroy.run() => report?,
+    let ended = tokio::select! {
+        ended = destroy.run() => ended,
         () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "destroy")),
     };
     drop(lock);
-    Ok(report)
+    Ok(ended)
+}
+
+/// Whose the folder is. A journal that was never written, or with `--force` one that is beyond reading,
+/// leaves what the host's facts and the registry know.
+fn scope(engine: &Engine, folder: &Folder, force: bool) -> Result<Scope, EngineError> {
+    let state = match session::load(&engine.doors, folder) {
+        Err(_) if force => None,
+        loaded => loaded?,
+    };
+    let session = folder.name.parse()?;
+    if let Some(state) = state {
+        session::refuse_copy(&engine.doors, folder, &state)?;
+        controller::refuse_inside(engine, &state)?;
+        let owner = state.owner.unwrap_or_else(|| Owner::new(Owner::LOCAL));
+        return Ok(Scope {
+            owner,
+            session,
+            id: state.id,
+        });
+    }
+    let dirs = Dirs::of(&engine.doors.env)?;
+    let recorded = orphans::recorded(engine, &dirs, folder, None);
+    let id = status::host_id(engine, folder);
+    let unknown = || Scope {
+        owner: Owner::new(Owner::LOCAL),
+        session,
+        id: id.unwrap_or_else(|| "unknown".to_owned()),
+    };
+    Ok(recorded.unwrap_or_else(unknown))
+}
+
+/// A session whose folder is gone: destroyed before, or removed by hand. What of it still runs is ended.
+async fn without_folder(engine: &Engine, folder: &Folder) -> Result<DestroyReport, EngineError> {
+    let dirs = Dirs::of(&engine.doors.env)?;
+    let record = record::scope(engine, folder);
+    let already = record.is_some();
+    let scopes: Vec<Scope> = record
+        .into_iter()
+        .chain(orphans::recorded(engine, &dirs, folder, None))
+        .collect();
+    if scopes.is_empty() {
+        return Err(NoSession::Missing {
+            name: folder.name.clone(),
+        }
+        .into());
+    }
+    let mut survivors = Vec::new();
+    for scope in scopes {
+        let (_, left) = orphans::end(engine, folder, scope).await?;
+        survivors.extend(left.iter().map(process_survivor));
+    }
+    if survivors.is_empty() {
+        Registry::new(&engine.doors, &dirs)
+            .release(engine, folder)
+            .await?;
+    }
+    let record = already.then(|| folder.destroy_record().into_string());
+    Ok(DestroyReport {
+        session: folder.name.clone(),
+        already,
+        stages: Vec::new(),
+        survivors,
+        record,
+    })
 }

@@ -94,6 +94,11 @@ pub(crate) fn on_disk(engine: &Engine, folder: &Folder) -> Result<OnDisk, Engine
     })
 }
 
+/// The folder id that the host's facts carry.
+pub(crate) fn host_id(engine: &Engine, folder: &Folder) -> Option<String> {
+    json::<HostFacts>(engine, &folder.host()).map(|facts| facts.id)
+}
+
 fn json<T: DeserializeOwned>(engine: &Engine, path: &camino::Utf8Path) -> Option<T> {
     serde_json::from_slice(&engine.doors.read(path).ok()?).ok()
 }

@@ -1,7 +1,8 @@
 //! Destroying a session: its stages, its ledger, the record that stays.
 
 mod ledger;
+pub(crate) mod orphans;
 pub(crate) mod record;
 mod stages;
 
-pub(crate) use stages::Destroy;
+pub(crate) use stages::{Destroy, process_survivor};

@@ -1,11 +1,11 @@
 //! What stays of a destroyed session: a small record in `.cp9/.destroyed/`.
 
 use camino::Utf8PathBuf;
-use cp9_model::report::{DestroyReport, StageReport};
+use cp9_model::report::StageReport;
+use cp9_model::{Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::status::NoSession;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
@@ -35,38 +35,48 @@ pub(crate) fn sweep(engine: &Engine, folder: &Folder) -> Result<(), EngineError>
     Ok(engine.doors.remove_tree(&removing(folder))?)
 }
 
-/// The report of a session that was destroyed before; an error for one that never was.
-pub(crate) fn already(engine: &Engine, folder: &Folder) -> Result<DestroyReport, EngineError> {
-    let path = folder.destroy_record();
-    if !engine.doors.exists(&path) {
-        return Err(NoSession::Missing {
-            name: folder.name.clone(),
-        }
-        .into());
-    }
-    Ok(DestroyReport {
-        session: folder.name.clone(),
-        already: true,
-        stages: Vec::new(),
-        survivors: Vec::new(),
-        record: Some(path.into_string()),
+/// What a session without a folder left: its record, and who it was.
+pub(crate) fn scope(engine: &Engine, folder: &Folder) -> Option<Scope> {
+    let bytes = engine.doors.read(&folder.destroy_record()).ok()?;
+    let record: Record = serde_json::from_slice(&bytes).ok()?;
+    Some(Scope {
+        owner: Owner::new(&record.owner),
+        session: folder.name.parse().ok()?,
+        id: record.id,
     })
+}
+
+/// Forgets the record of an earlier session of this name.
+pub(crate) fn forget(engine: &Engine, folder: &Folder) -> Result<(), EngineError> {
+    Ok(engine.doors.remove_file(&folder.destroy_record())?)
 }
 
 /// Writes the record, then takes the folder away.
 pub(super) fn finish(
     engine: &Engine,
     folder: &Folder,
-    id: &str,
-    owner: &str,
+    scope: &Scope,
+    stages: &[StageReport],
+) -> Result<Utf8PathBuf, EngineError> {
+    let path = write(engine, folder, scope, stages)?;
+    engine.doors.rename(&folder.root, &removing(folder))?;
+    sweep(engine, folder)?;
+    Ok(path)
+}
+
+/// Writes the record.
+pub(super) fn write(
+    engine: &Engine,
+    folder: &Folder,
+    scope: &Scope,
     stages: &[StageReport],
 ) -> Result<Utf8PathBuf, EngineError> {
     let path = folder.destroy_record();
     let record = Record {
         api_version: "cp9.destroyed/v1".into(),
         session: folder.name.clone(),
-        id: id.to_owned(),
-        owner: owner.to_owned(),
+        id: scope.id.clone(),
+        owner: scope.owner.to_string(),
         destroyed: engine.doors.clock.now(),
         stages: stages.to_vec(),
     };
@@ -77,7 +87,5 @@ pub(super) fn finish(
         engine.doors.create_private_dir(dir)?;
     }
     engine.doors.write_atomic(&path, &bytes, 0o600)?;
-    engine.doors.rename(&folder.root, &removing(folder))?;
-    sweep(engine, folder)?;
     Ok(path)
 }

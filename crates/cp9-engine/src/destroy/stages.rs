@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use camino::Utf8PathBuf;
 use cp9_cloud::local::Local;
 use cp9_cloud::{Cloud as _, Found, Ledger, ProvenScope};
 use cp9_model::host::HostFacts;
-use cp9_model::lifecycle::SessionState;
 use cp9_model::report::{DestroyReport, Progress, StageReport, Survivor};
-use cp9_model::{Owner, Scope};
+use cp9_model::{ExitCode, Scope};
 use cp9_tools::procs;
 
-use super::{ledger, record};
+use super::{ledger, orphans, record};
 use crate::commands::controller;
 use crate::dirs::Dirs;
 use crate::engine::Engine;
@@ -32,27 +32,20 @@ pub(crate) struct Destroy<'a> {
 }
 
 impl<'a> Destroy<'a> {
-    /// A session whose journal was never written, or is beyond reading, is still found by its folder.
+    /// A destroy of a scope's folder.
     pub(crate) fn new(
         engine: &'a Engine,
         folder: Folder,
-        state: Option<SessionState>,
+        scope: Scope,
         force: bool,
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, EngineError> {
-        let owner = state.as_ref().and_then(|state| state.owner.clone());
-        let scope = Scope {
-            owner: owner.unwrap_or_else(|| Owner::new(Owner::LOCAL)),
-            session: folder.name.parse()?,
-            id: state.map_or_else(|| "unknown".to_owned(), |state| state.id),
-        };
         let dirs = Dirs::of(&engine.doors.env)?;
         if engine.doors.exists(&folder.logs()) {
-            engine
-                .doors
-                .recorder
-                .to_file(folder.logs().join("calls.jsonl"));
+            let calls = folder.logs().join("calls.jsonl");
+            engine.doors.recorder.to_file(calls);
         }
+        let stages = Vec::new();
         Ok(Self {
             engine,
             dirs,
@@ -60,7 +53,7 @@ impl<'a> Destroy<'a> {
             scope,
             force,
             progress,
-            stages: Vec::new(),
+            stages,
         })
     }
 
@@ -74,29 +67,46 @@ impl<'a> Destroy<'a> {
     }
 
     /// Everything, in order.
-    pub(crate) async fn run(&mut self) -> Result<DestroyReport, EngineError> {
+    pub(crate) async fn run(&mut self) -> (DestroyReport, Option<EngineError>) {
+        let ended = self.all_stages().await;
+        let (survivors, record, error) = match ended {
+            Ok((survivors, record)) => (survivors, record, None),
+            // What could not be looked at cannot be said to be gone.
+            Err(error) => (
+                Vec::new(),
+                None,
+                Some(EngineError {
+                    exit: ExitCode::Survivors,
+                    ..error
+                }),
+            ),
+        };
+        let report = DestroyReport {
+            session: self.folder.name.clone(),
+            already: false,
+            stages: self.stages.clone(),
+            survivors,
+            record,
+        };
+        (report, error)
+    }
+
+    async fn all_stages(&mut self) -> Result<(Vec<Survivor>, Option<String>), EngineError> {
         let ledger = ledger::write(self.engine, &self.folder, &self.host())?;
         let facts = self.host().load().unwrap_or_default();
-        let held = held_ports(facts.as_ref());
+        let held = held_ports(facts.as_ref(), &self.host().living());
         self.stage_one().await;
         self.skip("substrate", "no cloud state ever began");
         let cloud = Local::new(self.engine.doors.clone(), self.folder.root.clone());
         let proven = cloud.prove(self.scope.clone()).await?;
         self.reap(&cloud, &proven, &ledger).await;
         let survivors = self.post_scan(&cloud, &proven, &ledger, &held).await?;
-        let mut record = None;
         if survivors.is_empty() {
-            record = Some(self.finish(facts.as_ref()).await?.into_string());
-        } else {
-            self.remember(&survivors)?;
+            let record = self.finish(facts.as_ref()).await?;
+            return Ok((survivors, Some(record.into_string())));
         }
-        Ok(DestroyReport {
-            session: self.folder.name.clone(),
-            already: false,
-            stages: self.stages.clone(),
-            survivors,
-            record,
-        })
+        self.remember(&survivors)?;
+        Ok((survivors, None))
     }
 
     /// Stage 1: controller and host. Marked when done, and not done twice unless forced.
@@ -128,13 +138,10 @@ impl<'a> Destroy<'a> {
                 return;
             }
         };
-        let (mut deleted, mut survived) = (0, 0);
-        for thing in &found {
-            match cloud.delete(proven, thing).await {
-                Ok(true) => deleted += 1,
-                Ok(false) | Err(_) => survived += 1,
-            }
-        }
+        let deleted = orphans::purge(cloud, proven, &found).await;
+        let survived = u32::try_from(found.len())
+            .unwrap_or(u32::MAX)
+            .saturating_sub(deleted);
         self.push(StageReport {
             name: "reaper".into(),
             deleted,
@@ -171,14 +178,10 @@ impl<'a> Destroy<'a> {
     }
 
     /// Takes away what is outside the folder, then the folder.
-    async fn finish(
-        &mut self,
-        facts: Option<&HostFacts>,
-    ) -> Result<camino::Utf8PathBuf, EngineError> {
-        if let Some(facts) = facts {
-            self.engine
-                .doors
-                .remove_file(facts.socket.as_str().into())?;
+    async fn finish(&mut self, facts: Option<&HostFacts>) -> Result<Utf8PathBuf, EngineError> {
+        let recorded = facts.map(|facts| Utf8PathBuf::from(&facts.socket));
+        for socket in recorded.into_iter().chain([self.host().socket()]) {
+            self.engine.doors.remove_file(&socket)?;
         }
         Registry::new(&self.engine.doors, &self.dirs)
             .release(self.engine, &self.folder)
@@ -190,13 +193,7 @@ impl<'a> Destroy<'a> {
             error: None,
             skipped: None,
         });
-        record::finish(
-            self.engine,
-            &self.folder,
-            &self.scope.id,
-            self.scope.owner.as_str(),
-            &self.stages,
-        )
+        record::finish(self.engine, &self.folder, &self.scope, &self.stages)
     }
 
     fn remember(&self, survivors: &[Survivor]) -> Result<(), EngineError> {
@@ -239,16 +236,20 @@ impl<'a> Destroy<'a> {
     }
 }
 
-/// The session's ports that something listens on now: each must be free in the end.
-fn held_ports(facts: Option<&HostFacts>) -> BTreeSet<u16> {
-    let ports = facts.iter().flat_map(|facts| facts.ports.values());
-    ports
-        .flat_map(|ports| ports.values().copied())
+/// The ports that the session's own living services hold now: each must be free in the end. A port that
+/// somebody else took while the session was paused is no business of ours.
+fn held_ports(facts: Option<&HostFacts>, living: &BTreeSet<String>) -> BTreeSet<u16> {
+    let services = facts
+        .iter()
+        .flat_map(|facts| &facts.ports)
+        .filter(|(service, _)| living.contains(*service));
+    services
+        .flat_map(|(_, ports)| ports.values().copied())
         .filter(|port| !procs::is_port_free(*port))
         .collect()
 }
 
-fn process_survivor(found: &Found) -> Survivor {
+pub(crate) fn process_survivor(found: &Found) -> Survivor {
     Survivor {
         cloud: "local".into(),
         region: "this machine".into(),

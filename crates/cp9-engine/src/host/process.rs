@@ -62,7 +62,7 @@ pub(crate) struct ProcessHost<'a> {
 
 impl ProcessHost<'_> {
     /// The controller's socket: in the folder, or under a hashed name where the path is too long.
-    fn socket(&self) -> Utf8PathBuf {
+    pub(crate) fn socket(&self) -> Utf8PathBuf {
         let plain = self.folder.join("controller.sock");
         if plain.as_str().len() <= SOCKET_MAX {
             return plain;
@@ -100,7 +100,8 @@ impl ProcessHost<'_> {
         serde_json::from_slice(&bytes).ok()
     }
 
-    fn living(&self) -> BTreeSet<String> {
+    /// The services whose recorded child lives.
+    pub(crate) fn living(&self) -> BTreeSet<String> {
         let children = self.children().into_iter();
         children
             .filter(|(_, id)| procs::is_alive(*id))
@@ -148,11 +149,7 @@ impl Host for ProcessHost<'_> {
                 }
             };
             chosen = ports::allocate(&self.folder.name, wanted, &has, others, &may_have);
-            chosen
-                .iter()
-                .flat_map(|ports| ports.values())
-                .flat_map(|ports| ports.values().copied())
-                .collect()
+            chosen.as_ref().map(all)
         };
         registry
             .reserve(self.engine, self.folder, self.id, choose)
@@ -179,17 +176,14 @@ impl Host for ProcessHost<'_> {
 
     fn holds(&self, facts: &HostFacts, wanted: &[PortWanted]) -> bool {
         let living = self.living();
-        let all: usize = facts
-            .ports
-            .values()
-            .map(std::collections::BTreeMap::len)
-            .sum();
+        let ports = all(&facts.ports);
         facts.id == self.id
             && facts.socket == self.socket().as_str()
             && DIRS
                 .iter()
                 .all(|dir| self.engine.doors.is_private_dir(&self.folder.join(dir)))
-            && all == wanted.len()
+            && ports.len() == wanted.len()
+            && Registry::new(&self.engine.doors, self.dirs).holds(self.folder, self.id, &ports)
             && wanted.iter().all(|want| {
                 facts
                     .port(&want.service, want.container)
@@ -211,4 +205,12 @@ impl Host for ProcessHost<'_> {
 /// A port is usable if it is free, or held by this session's own living child of that service.
 fn usable(living: &BTreeSet<String>, service: &str, port: u16) -> bool {
     living.contains(service) || procs::is_port_free(port)
+}
+
+/// Every allocated port.
+fn all(ports: &ports::Ports) -> BTreeSet<u16> {
+    ports
+        .values()
+        .flat_map(|ports| ports.values().copied())
+        .collect()
 }

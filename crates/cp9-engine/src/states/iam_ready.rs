@@ -5,6 +5,7 @@ use cp9_cloud::local::Local;
 use cp9_model::Scope;
 
 use crate::error::EngineError;
+use crate::registry::Registry;
 use crate::run::{Ran, Run};
 
 fn scope(run: &Run<'_>) -> Result<Scope, EngineError> {
@@ -27,6 +28,10 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let cloud = Local::new(run.engine.doors.clone(), run.session.folder.root.clone());
     run.made.scope = Some(cloud.prove(scope(run)?).await?);
+    let registry = Registry::new(&run.engine.doors, &run.dirs);
+    registry
+        .own(run.engine, &run.session.folder, run.made.owner()?)
+        .await?;
     Ok(Ran::with(
         "the scope was read back from a process that carried it",
     ))
