@@ -119,10 +119,8 @@ fn problem(problem: &Diagnostic) -> Finding {
     };
     let place = format!("{}:{}:{}", problem.file, problem.line, problem.column);
     let finding = finding.about(place);
-    match &problem.help {
-        Some(help) => finding.remedy(help),
-        None => finding,
-    }
+    let help = problem.help.as_deref();
+    finding.remedy(help.unwrap_or("mend the place; `cp9 schema` prints what is allowed"))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(super) fn gather(context: &Context<'_>) -> Gathered<Facts> {
 fn unusable(id: &'static str, error: &EngineError) -> Facts {
     Facts::Unusable {
         id,
-        text: error.last().message,
+        text: error.told(),
         remedy: error.source.remedy(),
     }
 }

@@ -189,7 +189,7 @@ fn name(facts: &Facts, own: &Own) -> Option<Finding> {
     let mut entries = facts.entries.iter();
     let entry = entries.find_map(|known| {
         let entry = known.entry.as_ref().filter(|entry| entry.name == *name)?;
-        (known.place == Place::Session).then_some(entry)
+        matches!(known.place, Place::Session | Place::Unreadable).then_some(entry)
     });
     match entry {
         Some(entry) if entry.folder == *folder => {
@@ -232,6 +232,7 @@ mod tests {
                 name: name.into(),
                 folder: folder.into(),
                 id: "id".into(),
+                owner: None,
                 ports: [].into(),
             }),
             place,
@@ -272,6 +273,9 @@ mod tests {
             [("name-registered".to_owned(), Severity::Ok)]
         );
         let theirs = || known("demo", "/other/.cp9/demo", Place::Session);
+        let unreadable = known("demo", "/other/.cp9/demo", Place::Unreadable);
+        let taken = ids(vec![unreadable], Some(own(false)));
+        assert_eq!(taken[1], ("name-taken".to_owned(), Severity::Error));
         for lives in [true, false] {
             let taken = ids(vec![theirs()], Some(own(lives)));
             assert_eq!(taken, [("name-taken".to_owned(), Severity::Error)]);

@@ -8,8 +8,8 @@ use super::sheet::Gathered;
 
 /// The check's name.
 pub(super) const CHECK: &str = "stubs";
-/// The kind of a stub without a contract.
-const PERMISSIVE: &str = "permissive";
+/// The kinds of a stub without a contract: on request, and for want of one.
+const PERMISSIVE: [&str; 2] = ["permissive", "undefined"];
 
 /// A stub of the session file.
 #[derive(Debug)]
@@ -51,10 +51,12 @@ fn one(stub: &Stub) -> Finding {
         missing,
     } = stub;
     let finding = if let Some(path) = missing {
-        let text = format!("definition `{path}` of stub `{service}` does not exist");
-        Finding::error(CHECK, "stub-definition-missing", text)
-            .remedy(format!("mend `services.stub.{service}.definition`"))
-    } else if kind == PERMISSIVE {
+        let text = format!(
+            "definition `{path}` of stub `{service}` does not exist, so it answers 200 `{{}}` to everything"
+        );
+        Finding::warning(CHECK, "stub-definition-missing", text)
+            .remedy(format!("mend the path in `services.stub.{service}`"))
+    } else if PERMISSIVE.contains(&kind.as_str()) {
         let text = format!("stub `{service}` has no contract and answers 200 `{{}}` to everything");
         Finding::warning(CHECK, "stub-permissive", text).remedy(format!(
             "name a contract in `services.stub.{service}`, such as `kind: swagger`"
@@ -85,6 +87,7 @@ mod tests {
             stub("permissive", None),
             stub("swagger", None),
             stub("swagger", Some("/w/gone.yaml")),
+            stub("undefined", None),
         ];
         let found: Vec<_> = judge(&stubs)
             .into_iter()
@@ -95,7 +98,8 @@ mod tests {
             [
                 ("stub-permissive".to_owned(), Severity::Warning),
                 ("stub".to_owned(), Severity::Ok),
-                ("stub-definition-missing".to_owned(), Severity::Error),
+                ("stub-definition-missing".to_owned(), Severity::Warning),
+                ("stub-permissive".to_owned(), Severity::Warning),
             ]
         );
         assert_eq!(judge(&[])[0].severity, Severity::Ok);

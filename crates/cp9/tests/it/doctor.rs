@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, SystemTime};
 
 use camino::Utf8Path;
-use cp9_testkit::{Run, Sandbox, Signal};
+use cp9_testkit::{Run, Sandbox};
 use serde_json::Value;
 
 use crate::prebuilt::{self, CP9};
@@ -207,8 +207,7 @@ fn a_killed_controller_is_an_error_until_the_next_up() {
     let sandbox = prebuilt::quickstart();
     sandbox.cp9(["up"]).run().assert_code(0);
     let pid = sandbox.status()["controller"]["pid"].as_i64();
-    let pid = i32::try_from(pid.expect("a pid")).expect("a pid");
-    signal(pid, Signal::SIGKILL);
+    kill(&sandbox, pid.expect("a pid"));
     let run = doctor(&sandbox);
     let dead = assert_found(&run, "controller-dead", "error", 3);
     assert!(
@@ -242,17 +241,14 @@ fn a_killed_controller_is_an_error_until_the_next_up() {
     sandbox.destroy();
 }
 
-fn signal(pid: i32, signal: Signal) {
+/// Kills a controller, and waits until the system has taken it apart with all its threads.
+fn kill(sandbox: &Sandbox, pid: i64) {
     let status = std::process::Command::new("kill")
-        .args([format!("-{}", signal as i32), pid.to_string()])
+        .args(["-KILL".to_owned(), pid.to_string()])
         .status();
     assert!(status.expect("kill starts").success());
-    // A killed process holds its lock until the system has taken it apart.
-    cp9_testkit::wait_until(Duration::from_secs(10), "the process is gone", || {
-        let alive = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-        alive
-            .map_or(true, |stat| stat.contains(") Z "))
-            .then_some(())
+    cp9_testkit::wait_until(Duration::from_secs(10), "the controller is dead", || {
+        (sandbox.status()["controller"]["state"] == "dead").then_some(())
     });
 }
 

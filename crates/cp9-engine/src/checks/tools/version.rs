@@ -112,6 +112,7 @@ mod tests {
             ("go", "go version go1.22.3 linux/amd64\n", "1.22.3"),
             ("go", "go version go1.21 darwin/arm64\n", "1.21"),
             ("go", "go version go1.23rc1 linux/amd64\n", "1.23"),
+            ("go", "go1.26.8\ntime 2026-01-02T03:04:05Z\n", "1.26.8"),
             (
                 "go",
                 "go version devel go1.24-5b6f4a7 Tue Jan 2 linux/amd64\n",
