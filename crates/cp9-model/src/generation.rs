@@ -58,6 +58,8 @@ pub struct Measured {
     pub built_from: Option<String>,
     /// SHA-256 of the last product, as its build recorded it.
     pub built: Option<String>,
+    /// True when the last build ended well and left the product of an earlier one.
+    pub unreplaced: bool,
     /// SHA-256 of the binary on disk.
     pub binary: Option<String>,
     /// SHA-256 of what the process executes; none when there is no process.
@@ -104,10 +106,11 @@ fn differs(measured: &Measured) -> Option<Pair> {
         source,
         built_from,
         built,
+        unreplaced,
         binary,
         running,
     } = measured;
-    if !same(source, built_from) || binary.is_none() {
+    if *unreplaced || !same(source, built_from) || binary.is_none() {
         return Some(Pair::SourceBinary);
     }
     if same(binary, running) {
@@ -126,16 +129,21 @@ fn same(one: &Option<String>, other: &Option<String>) -> bool {
 mod tests {
     use super::*;
 
-    fn pair(words: [&str; 5]) -> Option<Pair> {
+    fn measured(words: [&str; 5]) -> Measured {
         let [source, built_from, built, binary, running] =
             words.map(|word| (!word.is_empty()).then(|| word.to_owned()));
-        let generation = Generation::built(Measured {
+        Measured {
             source,
             built_from,
             built,
+            unreplaced: false,
             binary,
             running,
-        });
+        }
+    }
+
+    fn pair(words: [&str; 5]) -> Option<Pair> {
+        let generation = Generation::built(measured(words));
         assert_eq!(generation.current, generation.differs.is_none());
         generation.differs
     }
@@ -159,6 +167,15 @@ mod tests {
         ] {
             assert_eq!(pair(words), expected, "{words:?}");
         }
+    }
+
+    #[test]
+    fn a_build_that_left_the_old_product_is_no_generation_of_its_own() {
+        let kept = Measured {
+            unreplaced: true,
+            ..measured(["s", "s", "b", "b", "b"])
+        };
+        assert_eq!(Generation::built(kept).differs, Some(Pair::SourceBinary));
     }
 
     #[test]

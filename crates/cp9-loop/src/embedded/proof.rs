@@ -81,6 +81,7 @@ impl Look<'_> {
             source,
             built_from: lineage.and_then(|lineage| lineage.made_from.clone()),
             built: made.binary.clone(),
+            unreplaced: lineage.is_some_and(|lineage| lineage.unreplaced),
             binary,
             running,
         }))
