@@ -26,12 +26,12 @@ fn at_work(resource: &ResourceStatus) -> bool {
     }
 }
 
-/// The first resource whose verdict is bad.
+/// The first resource at rest whose verdict is bad.
 pub(crate) fn first_failed(status: &ControllerStatus) -> Option<&ResourceStatus> {
     status
         .resources
         .iter()
-        .find(|resource| resource.verdict && !resource.ready)
+        .find(|resource| resource.verdict && !resource.ready && !at_work(resource))
 }
 
 fn find<'a>(status: &'a ControllerStatus, name: &str) -> Option<&'a ResourceStatus> {
@@ -148,6 +148,7 @@ mod tests {
             protocol: 1,
             plan_digest: "d".into(),
             pid: 1,
+            version: String::new(),
         };
         serde_json::from_value(serde_json::json!({"hello": hello, "resources": resources}))
             .expect("a valid status")

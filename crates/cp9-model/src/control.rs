@@ -61,6 +61,9 @@ pub struct Hello {
     pub plan_digest: String,
     /// Its process id.
     pub pid: u32,
+    /// The version of the cp9 that serves; empty where it does not say.
+    #[serde(default)]
+    pub version: String,
 }
 
 /// The state of all resources.

@@ -12,10 +12,9 @@ use cp9_model::lifecycle::SessionState;
 use cp9_model::scope::ENV_ID;
 use cp9_model::{Owner, Scope};
 use cp9_tools::LockInfo;
-use cp9_tools::procs;
+use cp9_tools::procs::{self, ProcessId};
 
 use super::status;
-use crate::dirs::Dirs;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
@@ -34,7 +33,6 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
         name: folder.name.clone(),
     };
     let host: HostFacts = disk.host.ok_or_else(missing)?;
-    let dirs = Dirs::of(&engine.doors.env)?;
     engine
         .doors
         .recorder
@@ -51,7 +49,6 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
     let paths = SessionFolderPaths {
         folder: folder.root,
         socket: host.socket.into(),
-        cache: dirs.cache,
     };
     Ok(embedded::serve(
         engine.doors.clone(),
@@ -59,24 +56,25 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
         scope,
         engine.doors.env.clone(),
         &disk.state.id,
+        engine.version,
     )
     .await?)
 }
 
 /// Stops the session's controller, with its children, whether it answers or not.
 pub(crate) async fn stop(engine: &Engine, folder: &Folder) -> Result<bool, EngineError> {
-    let Some(info) = holder(folder) else {
+    let Some(_) = holder(folder) else {
         return Ok(false);
     };
-    let process = procs::find(info.pid);
+    let process = process(folder);
     if let Ok(client) = status::client(engine, folder).await {
         let asked = tokio::time::timeout(STOP_LIMIT, ask_to_stop(client)).await;
         if matches!(asked, Ok(Ok(()))) {
             wait_for_end(engine, folder).await;
         }
     }
-    if let Some(facts) = process.filter(|_| holder(folder).is_some()) {
-        procs::stop(facts.id, GRACE).await;
+    if let Some(id) = process.filter(|_| holder(folder).is_some()) {
+        procs::stop(id, GRACE).await;
     }
     Ok(true)
 }
@@ -88,6 +86,14 @@ async fn ask_to_stop(mut client: Client) -> Result<(), EngineError> {
 /// Who holds the controller's lock: the controller, as long as it lives.
 pub(crate) fn holder(folder: &Folder) -> Option<LockInfo> {
     cp9_tools::lock::holder(&folder.controller_lock())
+}
+
+/// The controller's process. The lock's words may be those of an earlier holder for a moment, so a process
+/// counts only if it was started as this folder's controller.
+pub(crate) fn process(folder: &Folder) -> Option<ProcessId> {
+    let facts = procs::find(holder(folder)?.pid)?;
+    let serves = |word: &str| facts.cmd.iter().any(|arg| arg == word);
+    (serves("controller") && serves(folder.root.as_str())).then_some(facts.id)
 }
 
 /// After its answer the controller only has to end.

@@ -50,6 +50,7 @@ impl Client {
             protocol: 0,
             plan_digest: String::new(),
             pid: 0,
+            version: String::new(),
         };
         let mut client = Self {
             socket: socket.to_owned(),

@@ -73,6 +73,7 @@ impl Core {
             protocol: PROTOCOL,
             plan_digest: plan.digest(),
             pid: cp9_tools::procs::own_pid(),
+            version: session.version.to_string(),
         };
         let status = ControllerStatus {
             hello: hello.clone(),

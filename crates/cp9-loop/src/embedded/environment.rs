@@ -1,5 +1,9 @@
 //! The environment of builds: the user's, without what cargo and rustup put there when cp9 itself
 //! was started by them.
+//!
+//! It is the one that the controller was started with, and stays so for the controller's life: a
+//! `PATH`, `RUSTFLAGS` or toolchain that a person changes later reaches builds only through a new
+//! controller (`cp9 pause`, then `cp9 up`).
 
 use cp9_tools::Environment;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cp9_model::control::{PROTOCOL, Reply};
+use cp9_model::control::Reply;
 use cp9_model::scope::Scope;
 use cp9_tools::{Doors, Environment, FileLock, LockInfo};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -31,6 +31,7 @@ pub async fn serve(
     scope: Scope,
     user_env: Environment,
     id: &str,
+    version: &str,
 ) -> Result<(), ControllerError> {
     let scope = Scope {
         id: id.to_owned(),
@@ -41,6 +42,7 @@ pub async fn serve(
         build_env: environment::for_builds(&user_env),
         paths: Arc::new(folder),
         scope: Arc::new(scope),
+        version: version.into(),
         doors,
     };
     let lock = lock(&session)?;
@@ -99,7 +101,7 @@ fn lock(session: &Session) -> Result<FileLock, ControllerError> {
     let info = LockInfo {
         pid: cp9_tools::procs::own_pid(),
         command: "cp9 controller serve".into(),
-        version: format!("protocol {PROTOCOL}"),
+        version: session.version.to_string(),
         started: session.doors.clock.now(),
     };
     FileLock::try_acquire(&session.paths.lock(), &info).map_err(|source| ControllerError::Lock {

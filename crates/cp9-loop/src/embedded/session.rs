@@ -14,8 +14,6 @@ pub struct SessionFolderPaths {
     pub folder: Utf8PathBuf,
     /// The controller's socket.
     pub socket: Utf8PathBuf,
-    /// The user's cache folder for builds.
-    pub cache: Utf8PathBuf,
 }
 
 impl SessionFolderPaths {
@@ -48,6 +46,8 @@ pub(super) struct Session {
     pub(super) doors: Doors,
     pub(super) paths: Arc<SessionFolderPaths>,
     pub(super) scope: Arc<Scope>,
+    /// The version of the cp9 that serves.
+    pub(super) version: Arc<str>,
     /// What builds inherit.
     pub(super) build_env: Environment,
     /// How many builds may run at once.

@@ -140,6 +140,8 @@ async fn a_second_controller_is_refused_and_strangers_are_not_served() {
     session.write_plan();
     let _served = session.serve_here();
     session.watch().await.until_ready().await;
+    let hello = session.client().await.hello().await.expect("answers");
+    assert_eq!(hello.version, "1.2.3");
 
     let second = session
         .serve_here()

@@ -34,7 +34,6 @@ impl Session {
         let paths = SessionFolderPaths {
             folder: root.join("s"),
             socket: root.join("s/controller.sock"),
-            cache: root.join("cache"),
         };
         let id = dir
             .path()
@@ -132,13 +131,13 @@ impl Session {
     pub(crate) fn serve_here(&self) -> JoinHandle<Result<(), ControllerError>> {
         let doors = Doors::new(environment(), Clock::system(), false);
         let (paths, scope, id) = (self.paths.clone(), self.scope(), self.id.clone());
-        tokio::spawn(async move { serve(doors, paths, scope, environment(), &id).await })
+        tokio::spawn(async move { serve(doors, paths, scope, environment(), &id, "1.2.3").await })
     }
 
     /// A controller in a process of its own: this test program, asked for the one test that serves.
     pub(crate) fn serve_apart(&self) -> ProcessId {
         let config = json!({"folder": self.paths.folder, "socket": self.paths.socket,
-            "cache": self.paths.cache, "scope": self.scope()});
+            "scope": self.scope()});
         self.save("controller.json", &config.to_string());
         let cmd = Cmd::new(this_program())
             .args(["--exact", "session::controller_process", "--nocapture"])
@@ -301,12 +300,11 @@ async fn controller_process() {
     let paths = SessionFolderPaths {
         folder: path("folder"),
         socket: path("socket"),
-        cache: path("cache"),
     };
     let scope: Scope = serde_json::from_value(config["scope"].clone()).expect("scope");
     let id = scope.id.clone();
     let doors = Doors::new(environment(), Clock::system(), false);
-    serve(doors, paths, scope, environment(), &id)
+    serve(doors, paths, scope, environment(), &id, "1.2.3")
         .await
         .expect("serves until it is stopped");
 }
