@@ -6,8 +6,8 @@ use std::time::Duration;
 use cp9_loop::Controller as _;
 use cp9_loop::convergence::{self, Awaited, Standing};
 use cp9_loop::embedded::{self, Client, StatusStream};
-use cp9_model::control::{ControllerStatus, ResourceStatus};
-use cp9_model::devplan::DevPlan;
+use cp9_model::control::{ControllerStatus, Phase, ResourceStatus};
+use cp9_model::devplan::{DevPlan, Resource, ResourceKind};
 use cp9_model::generation::{Generation, Pair};
 use cp9_model::report::Progress;
 use tokio::time::Instant;
@@ -69,6 +69,10 @@ struct Way {
 impl Deploy<'_> {
     /// Deploys; the plan is the one on disk.
     pub(crate) async fn follow(mut self, plan: DevPlan) -> Followed {
+        let built = plan.resources.iter().any(|resource| {
+            resource.service == self.service && resource.kind == ResourceKind::Build
+        });
+        self.steps.go(if built { Step::Build } else { Step::Run });
         let mut way = match self.begin(plan).await {
             Ok(way) => way,
             Err(error) => return Followed::failed(error),
@@ -108,7 +112,7 @@ impl Deploy<'_> {
             plan,
             awaited,
             again: 0,
-            last: Some(now),
+            last: None,
             generation: None,
         };
         self.trigger(&mut way).await?;
@@ -117,10 +121,12 @@ impl Deploy<'_> {
 
     /// Asks for the build; the process follows its product and is never triggered itself.
     async fn trigger(&mut self, way: &mut Way) -> Result<(), EngineError> {
-        let Some(now) = &way.last else { return Ok(()) };
-        let (build, _) = convergence::resources(&way.plan, self.service, now);
-        if let Some(name) = build.map(|build| build.name.clone()) {
-            way.awaited.build = Some(way.client.trigger(&name).await?);
+        let mut planned = way.plan.resources.iter();
+        let own = |resource: &&Resource| {
+            resource.service == self.service && resource.kind == ResourceKind::Build
+        };
+        if let Some(build) = planned.find(own) {
+            way.awaited.build = Some(way.client.trigger(&build.name).await?);
         }
         Ok(())
     }
@@ -169,8 +175,9 @@ impl Deploy<'_> {
     fn tell(&mut self, last: Option<&ControllerStatus>, next: &ControllerStatus) {
         let own = |status: &&ResourceStatus| status.service == self.service;
         for resource in next.resources.iter().filter(own) {
-            let known = last.is_some_and(|last| last.resources.contains(resource));
-            if !known {
+            let at_work = matches!(resource.phase, Phase::Building | Phase::Starting);
+            // What was at rest before is no news.
+            if last.map_or(at_work, |last| !last.resources.contains(resource)) {
                 (self.progress)(Progress::Resource(Box::new(resource.clone())));
             }
         }
@@ -237,9 +244,9 @@ impl Deploy<'_> {
 
     fn late(&self, way: &Way) -> DeployError {
         let what = match self.steps.now() {
-            Step::Controller | Step::Build => "its build has not ended",
-            Step::Run => "its new version is not ready",
-            Step::Proof => "its files changed again and again",
+            Some(Step::Run) => "its new version is not ready",
+            Some(Step::Proof) => "its files changed again and again",
+            _ => "its build has not ended",
         };
         let waits = way.last.as_ref().and_then(|now| {
             let (build, process) = convergence::resources(&way.plan, self.service, now);
