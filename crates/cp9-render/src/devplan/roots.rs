@@ -131,6 +131,15 @@ mod tests {
     }
 
     #[test]
+    fn cp9_has_its_name_and_nothing_else_lies_below_its_root() {
+        let mut table = table();
+        assert_eq!(table.exe(), "${bin}/cp9-dev");
+        assert_eq!(table.text("/w/tool/cp9-dev"), "/w/tool/cp9-dev");
+        let roots = table.into_map();
+        assert_eq!(roots.get("bin").map(String::as_str), Some("/w/tool"));
+    }
+
+    #[test]
     fn a_folder_elsewhere_becomes_a_root() {
         let mut table = table();
         assert_eq!(

@@ -5,6 +5,7 @@
 //! patch for kinds that are not Kubernetes' own), or a new object if it is annotated so;
 //! `target` with `patch` is a JSON patch; `target` with `set` sets plain values by pointer.
 
+mod directives;
 mod document;
 mod fields;
 mod json_patch;

@@ -4,252 +4,121 @@
 
 use serde_json::{Map, Value};
 
-use super::Refused;
+use super::directives::{self, Directive};
 use super::fields::{self, Field, Strategy};
-use super::order;
-use crate::nearest::nearest;
-use crate::problem::token;
-
-const PATCH: &str = "$patch";
-const RETAIN_KEYS: &str = "$retainKeys";
-const SET_ORDER: &str = "$setElementOrder/";
-const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
-
-/// What `$patch` asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Directive {
-    Merge,
-    Replace,
-    Delete,
-}
+use super::{Refused, order};
 
 /// The object after a patch; none if the patch deletes it.
 pub(super) fn merge(original: &Value, patch: &Value, kind: &str) -> Result<Option<Value>, Refused> {
-    mapping(original, patch, kind, "")
+    directives::check(patch, kind)?;
+    Ok(mapping(original, patch, kind))
 }
 
-fn mapping(original: &Value, patch: &Value, of: &str, at: &str) -> Result<Option<Value>, Refused> {
-    let (Value::Object(original), Value::Object(fields)) = (original, patch) else {
-        return clean(patch, at);
+fn mapping(original: &Value, patch: &Value, of: &str) -> Option<Value> {
+    let (Value::Object(original), Value::Object(patch_fields)) = (original, patch) else {
+        return clean(patch);
     };
-    match directive(fields, at)? {
-        Directive::Delete => return Ok(None),
-        Directive::Replace => return clean(patch, at),
+    match directives::of(patch_fields) {
+        Directive::Delete => return None,
+        Directive::Replace => return clean(patch),
         Directive::Merge => {}
     }
     let mut merged = original.clone();
-    retain(&mut merged, fields, at)?;
-    for (key, values) in fields {
-        if let Some(field) = key.strip_prefix(DELETE_FROM) {
-            delete_from(&mut merged, field, values, &child(at, key))?;
+    if let Some(kept) = directives::retained(patch_fields) {
+        merged.retain(|key, _| kept.contains(&key.as_str()));
+    }
+    for (field, values) in directives::deleted(patch_fields) {
+        if let Some(Value::Array(known)) = merged.get_mut(field) {
+            known.retain(|value| !values.contains(value));
         }
     }
-    for (key, value) in fields.iter().filter(|(key, _)| !is_directive(key)) {
-        let at = child(at, key);
-        let field = fields::field(of, key);
-        let value = match merged.get(key).filter(|known| !known.is_null()) {
-            _ if value.is_null() => None,
-            Some(Value::Array(known)) if value.is_array() => Some(list(known, value, field, &at)?),
-            Some(known) if field.strategy != Strategy::Replace => {
-                mapping(known, value, field.of, &at)?
-            }
-            _ => clean(value, &at)?,
-        };
-        match value {
+    for (key, value) in directives::plain(patch_fields) {
+        let known = merged.get(key).filter(|known| !known.is_null());
+        match field(known, value, fields::field(of, key)) {
             Some(value) => drop(merged.insert(key.clone(), value)),
             None => drop(merged.shift_remove(key)),
         }
     }
-    Ok(Some(Value::Object(merged)))
+    Some(Value::Object(merged))
 }
 
-fn list(original: &[Value], patch: &Value, field: Field, at: &str) -> Result<Value, Refused> {
-    let patch = patch.as_array().map_or(&[][..], Vec::as_slice);
-    match field.strategy {
-        Strategy::Keyed(key) => keyed(original, patch, field.of, key, at),
-        Strategy::Set => Ok(order::union(original, patch).into()),
-        Strategy::Plain | Strategy::Replace => elements(patch, at).map(Value::Array),
+/// The value of a field after a patch; none if it goes.
+fn field(known: Option<&Value>, patch: &Value, field: Field) -> Option<Value> {
+    if patch.is_null() {
+        return None;
     }
+    match (known, patch) {
+        (Some(Value::Array(known)), Value::Array(patch)) => Some(list(known, patch, field)),
+        (Some(known), _) if field.strategy != Strategy::Replace => mapping(known, patch, field.of),
+        _ => clean(patch),
+    }
+}
+
+fn list(original: &[Value], patch: &[Value], field: Field) -> Value {
+    let merged = match field.strategy {
+        Strategy::Keyed(key) => keyed(original, patch, field.of, key),
+        Strategy::Set => order::union(original, patch),
+        Strategy::Plain | Strategy::Replace => elements(patch),
+    };
+    Value::Array(merged)
 }
 
 /// A list whose elements are matched by a key.
-fn keyed(
-    original: &[Value],
-    patch: &[Value],
-    of: &str,
-    key: &str,
-    at: &str,
-) -> Result<Value, Refused> {
-    let mut merged = original.to_vec();
-    let mut told = Vec::new();
-    let mut replace = false;
-    for (index, element) in patch.iter().enumerate() {
-        let at = format!("{at}/{index}");
-        let Value::Object(fields) = element else {
-            return Err(Refused::new(
-                at,
-                format!("this list holds mappings with `{key}`"),
-                "write the element as a mapping",
-            ));
-        };
-        let directive = directive(fields, &at)?;
-        if directive == Directive::Replace {
-            replace = true;
-            continue;
-        }
-        let Some(id) = fields.get(key) else {
-            return Err(no_key(at, key));
-        };
-        if directive == Directive::Delete {
-            merged.retain(|known| known.get(key) != Some(id));
-            continue;
-        }
-        told.push(element);
-        match merged.iter_mut().find(|known| known.get(key) == Some(id)) {
-            Some(known) => *known = mapping(known, element, of, &at)?.unwrap_or(Value::Null),
-            None => merged.extend(clean(element, &at)?),
-        }
-    }
-    if replace {
-        return elements(patch, at).map(Value::Array);
-    }
-    let id = |value: &Value| value.get(key).cloned();
-    let told: Vec<Value> = told.into_iter().cloned().collect();
-    Ok(order::interleave(merged, &told, original, &id).into())
-}
-
-fn no_key(at: String, key: &str) -> Refused {
-    Refused::new(
-        at,
-        format!("an element of this list is found by its `{key}`, which is missing"),
-        format!("add `{key}:`"),
-    )
-}
-
-/// Removes plain values from a list.
-fn delete_from(
-    merged: &mut Map<String, Value>,
-    field: &str,
-    values: &Value,
-    at: &str,
-) -> Result<(), Refused> {
-    let Value::Array(values) = values else {
-        return Err(Refused::new(
-            at,
-            format!("`{DELETE_FROM}{field}` must be a list of the values to remove"),
-            "write it as a list",
-        ));
+fn keyed(original: &[Value], patch: &[Value], of: &str, key: &str) -> Vec<Value> {
+    let says = |element: &Value, wanted| {
+        let fields = element.as_object();
+        fields.is_some_and(|fields| directives::of(fields) == wanted)
     };
-    if let Some(Value::Array(known)) = merged.get_mut(field) {
-        known.retain(|value| !values.contains(value));
-    }
-    Ok(())
-}
-
-/// Keeps only the keys that `$retainKeys` lists.
-fn retain(
-    merged: &mut Map<String, Value>,
-    patch: &Map<String, Value>,
-    at: &str,
-) -> Result<(), Refused> {
-    let Some(keys) = patch.get(RETAIN_KEYS) else {
-        return Ok(());
-    };
-    let at = child(at, RETAIN_KEYS);
-    let Value::Array(keys) = keys else {
-        return Err(Refused::new(
-            at,
-            format!("`{RETAIN_KEYS}` must be a list of keys"),
-            "write it as a list",
-        ));
-    };
-    let kept = |key: &String| keys.iter().any(|kept| kept.as_str() == Some(key));
-    let left_out = patch
+    if patch
         .iter()
-        .find(|(key, value)| !is_directive(key) && !value.is_null() && !kept(key));
-    if let Some((key, _)) = left_out {
-        return Err(Refused::new(
-            at,
-            format!("the patch sets `{key}`, which `{RETAIN_KEYS}` does not keep"),
-            format!("add `{key}` to the list"),
-        ));
+        .any(|element| says(element, Directive::Replace))
+    {
+        return elements(patch);
     }
-    merged.retain(|key, _| kept(key));
-    Ok(())
-}
-
-fn directive(fields: &Map<String, Value>, at: &str) -> Result<Directive, Refused> {
-    for key in fields.keys().filter(|key| key.starts_with('$')) {
-        let known = key == PATCH || key == RETAIN_KEYS;
-        if known || key.starts_with(SET_ORDER) || key.starts_with(DELETE_FROM) {
-            continue;
+    let (gone, told): (Vec<&Value>, Vec<&Value>) = patch
+        .iter()
+        .partition(|element| says(element, Directive::Delete));
+    let is_gone = |known: &Value| gone.iter().any(|gone| gone.get(key) == known.get(key));
+    let mut merged: Vec<Value> = original
+        .iter()
+        .filter(|known| !is_gone(known))
+        .cloned()
+        .collect();
+    for element in &told {
+        let same = |known: &&mut Value| known.get(key) == element.get(key);
+        match merged.iter_mut().find(same) {
+            Some(known) => *known = mapping(known, element, of).unwrap_or(Value::Null),
+            None => merged.extend(clean(element)),
         }
-        let words = [PATCH, RETAIN_KEYS, SET_ORDER, DELETE_FROM];
-        let help = match nearest(key, words) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are `{PATCH}`, `{RETAIN_KEYS}` and `{DELETE_FROM}FIELD`"),
-        };
-        let message = format!("`{key}` is no directive of a strategic merge patch");
-        return Err(Refused::new(child(at, key), message, help));
     }
-    let word = fields.get(PATCH).unwrap_or(&Value::Null);
-    match word.as_str() {
-        Some("merge") => Ok(Directive::Merge),
-        Some("replace") => Ok(Directive::Replace),
-        Some("delete") => Ok(Directive::Delete),
-        None if !fields.contains_key(PATCH) => Ok(Directive::Merge),
-        _ => Err(Refused::new(
-            child(at, PATCH),
-            format!("the word of `{PATCH}` is not known"),
-            "write `delete`, `replace` or `merge`",
-        )),
-    }
-}
-
-fn is_directive(key: &str) -> bool {
-    key.starts_with('$')
+    let told: Vec<Value> = told.into_iter().cloned().collect();
+    order::interleave(merged, &told, original, &|value| value.get(key).cloned())
 }
 
 /// A value that is taken as it is: without directives, without `null`s in mappings, without what
 /// it deletes itself.
-fn clean(value: &Value, at: &str) -> Result<Option<Value>, Refused> {
+fn clean(value: &Value) -> Option<Value> {
     match value {
+        Value::Object(fields) if directives::of(fields) == Directive::Delete => None,
         Value::Object(fields) => {
-            if directive(fields, at)? == Directive::Delete {
-                return Ok(None);
-            }
-            let mut kept = Map::new();
-            for (key, value) in fields {
-                if value.is_null() || is_directive(key) {
-                    continue;
-                }
-                if let Some(value) = clean(value, &child(at, key))? {
-                    kept.insert(key.clone(), value);
-                }
-            }
-            Ok(Some(Value::Object(kept)))
+            let kept = directives::plain(fields).filter(|(_, value)| !value.is_null());
+            let kept = kept.filter_map(|(key, value)| Some((key.clone(), clean(value)?)));
+            Some(Value::Object(kept.collect::<Map<String, Value>>()))
         }
-        Value::Array(values) => elements(values, at).map(Value::Array).map(Some),
-        other => Ok(Some(other.clone())),
+        Value::Array(values) => Some(Value::Array(elements(values))),
+        other => Some(other.clone()),
     }
 }
 
-/// The elements of a list that is taken as it is; those that only say `replace` say nothing here.
-fn elements(values: &[Value], at: &str) -> Result<Vec<Value>, Refused> {
-    let mut kept = Vec::new();
-    for (index, value) in values.iter().enumerate() {
-        let at = format!("{at}/{index}");
-        let replaces = match value {
-            Value::Object(fields) => directive(fields, &at)? == Directive::Replace,
-            _ => false,
-        };
-        if !replaces {
-            kept.extend(clean(value, &at)?);
-        }
-    }
-    Ok(kept)
-}
-
-fn child(at: &str, key: &str) -> String {
-    format!("{at}/{}", token(key))
+/// The elements of a list that is taken as it is; those that say `replace` say only that.
+fn elements(values: &[Value]) -> Vec<Value> {
+    let replaces = |value: &&Value| {
+        let fields = value.as_object();
+        fields.is_some_and(|fields| directives::of(fields) == Directive::Replace)
+    };
+    values
+        .iter()
+        .filter(|value| !replaces(value))
+        .filter_map(clean)
+        .collect()
 }

@@ -567,3 +567,47 @@ fn later_problems_name_the_override() {
     let help = found.help.expect("help");
     assert_eq!(help, "mend it; Deployment/api is overridden by `/w/o.yaml`");
 }
+
+/// Any JSON with the words that merges look for.
+fn any_patch() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+    let word = "(name|env|\\$patch|\\$retainKeys|\\$deleteFromPrimitiveList/finalizers|containers|ports|containerPort|delete|replace|merge|a|b)";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0..3_u32).prop_map(Value::from),
+        "(delete|replace|merge|a|b)".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((word, inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in "[-a-z:{}\\[\\]$/~\"'\n #&*!|>]{0,120}", rest in "\\PC{0,40}") {
+        let _ = layered(&text).result;
+        let _ = layered(&api(&rest)).result;
+        let _ = layered(&format!("target: {{kind: Deployment, name: api}}\nset: {{{rest}: 1}}\n")).result;
+    }
+
+    #[test]
+    fn a_patch_leaves_no_directive_and_changes_nothing_the_second_time(
+        original in any_patch(),
+        patch in any_patch(),
+    ) {
+        let original = json!({"spec": {"template": {"spec": original}}});
+        let patch = json!({"spec": {"template": {"spec": patch}}});
+        // What stands in the manifests is nobody's patch, whatever it looks like.
+        let original = serde_json::from_str(&original.to_string().replace('$', "")).expect("JSON");
+        if let Ok(Some(once)) = strategic::merge(&original, &patch, "Deployment") {
+            proptest::prop_assert!(!once.to_string().contains('$'), "{once}");
+            let twice = strategic::merge(&once, &patch, "Deployment");
+            proptest::prop_assert_eq!(twice, Ok(Some(once)));
+        }
+    }
+}
