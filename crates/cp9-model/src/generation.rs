@@ -89,7 +89,7 @@ impl Generation {
 
     /// Of a service that only runs.
     pub fn unbuilt(source: Option<String>, running: Option<String>) -> Self {
-        let differs = (!same(&source, &running)).then_some(Pair::SourceRunning);
+        let differs = (!same(source.as_ref(), running.as_ref())).then_some(Pair::SourceRunning);
         Self {
             source,
             built_from: None,
@@ -110,18 +110,18 @@ fn differs(measured: &Measured) -> Option<Pair> {
         binary,
         running,
     } = measured;
-    if *unreplaced || !same(source, built_from) || binary.is_none() {
+    if *unreplaced || !same(source.as_ref(), built_from.as_ref()) || binary.is_none() {
         return Some(Pair::SourceBinary);
     }
-    if same(binary, running) {
+    if same(binary.as_ref(), running.as_ref()) {
         // Then the build's own record is what is left to compare.
-        return (!same(built, binary)).then_some(Pair::SourceBinary);
+        return (!same(built.as_ref(), binary.as_ref())).then_some(Pair::SourceBinary);
     }
     Some(Pair::BinaryRunning)
 }
 
 /// What is not known is never the same.
-fn same(one: &Option<String>, other: &Option<String>) -> bool {
+fn same(one: Option<&String>, other: Option<&String>) -> bool {
     one.is_some() && one == other
 }
 
