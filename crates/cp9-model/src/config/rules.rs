@@ -8,6 +8,7 @@ mod run;
 mod secrets;
 mod services;
 mod target;
+mod trace;
 
 pub(crate) use duration::seconds;
 
@@ -22,6 +23,7 @@ pub(crate) fn check(check: &mut Check<'_>, session: &Session) {
     cycles::check(check);
     run::check(check, session);
     secrets::check(check, session);
+    trace::check(check, session);
     lists::check(check);
     duration::check(check, session);
 }

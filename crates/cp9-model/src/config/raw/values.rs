@@ -150,6 +150,6 @@ pub(crate) struct Trace {
     pub(crate) header: Option<String>,
     /// The keys of log lines that hold the trace id, in any case; `trace_id`, `trace-id`, `traceId`
     /// and the header by default.
-    #[schemars(length(min = 1), inner(regex(pattern = r"^[A-Za-z0-9_.-]+$")))]
+    #[schemars(inner(regex(pattern = r"^[A-Za-z0-9_.-]+$")))]
     pub(crate) keys: Option<Vec<String>>,
 }

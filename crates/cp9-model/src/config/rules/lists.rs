@@ -33,6 +33,7 @@ const LISTS: &[(&str, bool, bool)] = &[
     ("/reaper/clouds", false, false),
     ("/reaper/default_regions", false, false),
     ("/ci/owner_allowlist/*", false, false),
+    ("/trace/keys", false, false),
 ];
 
 /// Texts that must say something.
