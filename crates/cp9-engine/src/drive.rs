@@ -62,7 +62,7 @@ async fn bring(
             run.tell(state, "interrupted", None);
             return Err(Interrupted::error(Some(state.to_string()), "up"));
         }
-        let last = error.last();
+        let last = error.last(&run.engine.doors.redactor);
         run.session.event(Event::Failed {
             state,
             at,

@@ -5,6 +5,7 @@ use cp9_model::diagnostic::{Diagnostic, Severity};
 use cp9_model::lifecycle::LastError;
 use cp9_model::output::Target;
 use cp9_model::{Category, ExitCode, Explain};
+use cp9_tools::Redactor;
 use thiserror::Error;
 
 /// A report, an error, or both, and who and where it was about.
@@ -51,12 +52,12 @@ impl EngineError {
         }
     }
 
-    /// The error as the journal keeps it.
-    pub(crate) fn last(&self) -> LastError {
+    /// The error as the journal keeps it, without secrets.
+    pub(crate) fn last(&self, redactor: &Redactor) -> LastError {
         LastError {
             category: self.category().to_owned(),
             code: self.source.code().to_owned(),
-            message: self.told(),
+            message: redactor.redact(&self.told()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The use cases of cp9: session folder, lock, journal, the states of `up`, hosts and commands.
 
+mod begin;
 mod checks;
 pub mod commands;
 mod deploy;

@@ -95,7 +95,7 @@ pub(crate) fn session_file(
 ) -> Result<Utf8PathBuf, crate::EngineError> {
     if let Some(path) = &select.config {
         let path = absolute(&engine.cwd, path);
-        return if engine.doors.exists(&path) {
+        return if engine.doors.is_file(&path) {
             Ok(path)
         } else {
             Err(SelectError::NoFile { path }.into())

@@ -8,6 +8,7 @@ use cp9_model::lifecycle::StateName;
 use cp9_model::output::Target;
 use cp9_model::report::LogLine;
 use cp9_model::{Category, Explain};
+use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 use super::status::{self, OnDisk};
@@ -118,7 +119,9 @@ async fn show(
     sink: &mut dyn FnMut(LogLine),
 ) -> Result<usize, EngineError> {
     let services = services(options, disk)?;
-    let since = options.since.map(|age| engine.doors.clock.now() - age);
+    let since = options
+        .since
+        .map(|age| earlier(engine.doors.clock.now(), age));
     let trace = disk.config.as_ref().map(|config| config.trace.clone());
     let trace = trace.unwrap_or_default();
     let query = Query {
@@ -142,6 +145,14 @@ async fn show(
         }
     }
     Ok(count)
+}
+
+/// A moment so long before another; the beginning of time where there is none.
+fn earlier(now: Timestamp, age: Duration) -> Timestamp {
+    SignedDuration::try_from(age)
+        .ok()
+        .and_then(|age| now.checked_sub(age).ok())
+        .unwrap_or(Timestamp::MIN)
 }
 
 fn level(word: &str) -> Result<Level, NoLogs> {

@@ -3,16 +3,42 @@
 use cp9_model::lifecycle::Event;
 use cp9_model::output::Target;
 use cp9_model::report::PauseReport;
+use cp9_model::{Category, Explain};
 use cp9_tools::procs;
+use thiserror::Error;
 
 use super::{controller, status};
 use crate::dirs::Dirs;
 use crate::engine::{Engine, Select};
-use crate::error::{EngineError, Outcome};
+use crate::error::{EngineError, Interrupted, Outcome};
 use crate::folder::Folder;
 use crate::host::{Host as _, ProcessHost};
 use crate::session::LockedSession;
 use crate::{select, session};
+
+/// A process outlived the pause.
+#[derive(Debug, Error)]
+#[error("process {pid} of service `{service}` of session `{session}` cannot be ended")]
+struct StillRunning {
+    session: String,
+    service: String,
+    pid: u32,
+}
+
+impl Explain for StillRunning {
+    fn category(&self) -> Category {
+        Category::Resource
+    }
+    fn code(&self) -> &'static str {
+        "pause-incomplete"
+    }
+    fn remedy(&self) -> Option<String> {
+        Some(format!(
+            "end it: `kill -9 {}`, then run `cp9 pause` again",
+            self.pid
+        ))
+    }
+}
 
 /// Pauses a session.
 pub async fn pause(engine: &Engine, select: Select) -> Outcome<PauseReport> {
@@ -51,13 +77,22 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
         folder: &session.folder,
         id: &id,
     };
-    let living = host
-        .children()
-        .into_iter()
-        .filter(|(_, id)| procs::is_alive(*id))
-        .count();
-    controller::stop(engine, &session.folder).await?;
-    host.stop().await?;
+    let before = living(&host);
+    let doors = engine.doors.clone();
+    tokio::select! {
+        ended = stop(engine, &session.folder, &host) => ended?,
+        () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "pause")),
+    }
+    let left = living(&host);
+    if let Some((service, pid)) = left.first() {
+        let (session, service, pid) = (session.folder.name.clone(), service.clone(), *pid);
+        return Err(StillRunning {
+            session,
+            service,
+            pid,
+        }
+        .into());
+    }
     let ports = host.load()?.map(|facts| facts.ports).unwrap_or_default();
     let mut released: Vec<u16> = ports
         .values()
@@ -69,9 +104,24 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
     status::touch(engine, &session.folder);
     let report = PauseReport {
         session: session.folder.name.clone(),
-        stopped: u32::try_from(living).unwrap_or(u32::MAX),
+        stopped: u32::try_from(before.len()).unwrap_or(u32::MAX),
         released,
     };
     session.unlock();
     Ok(report)
+}
+
+async fn stop(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Result<(), EngineError> {
+    controller::stop(engine, folder).await?;
+    host.stop().await?;
+    Ok(())
+}
+
+/// The services whose recorded process lives.
+fn living(host: &ProcessHost<'_>) -> Vec<(String, u32)> {
+    let children = host.children().into_iter();
+    children
+        .filter(|(_, id)| procs::is_alive(*id))
+        .map(|(service, id)| (service, id.pid))
+        .collect()
 }

@@ -123,12 +123,18 @@ pub async fn status(engine: &Engine, options: StatusOptions) -> Outcome<StatusRe
     };
     touch(engine, &folder);
     let target = target(&disk);
-    let (now, controller) = ask(engine, &folder, &disk).await;
     let waited = match options.wait {
         Some(limit) => wait::ready(engine, &folder, &disk, limit).await,
         None => wait::Waited::default(),
     };
-    let (now, error) = (waited.last.or(now), waited.error);
+    // What was waited for has changed what is on disk.
+    let disk = if options.wait.is_some() {
+        on_disk(engine, &folder).unwrap_or(disk)
+    } else {
+        disk
+    };
+    let (now, controller) = ask(engine, &folder, &disk).await;
+    let (now, error) = (now.or(waited.last), waited.error);
     let report = report(engine, &folder, &disk, now.as_ref(), controller);
     Outcome {
         report: Some(report),

@@ -1,29 +1,18 @@
 //! `cp9 up`: the states in order, then the controller.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use cp9_model::config::resolved::{ResolvedConfig, TiltMode};
-use cp9_model::lifecycle::SessionState;
+use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::output::Target;
 use cp9_model::report::{Progress, StateReport, UpReport};
-use cp9_model::{Category, Explain, ServiceName};
-use thiserror::Error;
 
 use super::status;
-use crate::dirs::Dirs;
+use crate::begin::{begin, check};
 use crate::engine::{Engine, Select};
-use crate::error::{EngineError, Interrupted, Outcome, invalid};
-use crate::folder::Folder;
-use crate::registry::Registry;
-use crate::run::{Made, Mode, Run};
-use crate::session::LockedSession;
+use crate::error::{EngineError, Outcome};
+use crate::run::Run;
 use crate::states::session_ready::Verdict;
-use crate::{drive, run, select, session, settled, states};
-
-/// How long the first verdicts may take where nobody says otherwise.
-const LIMIT: Duration = Duration::from_mins(15);
+use crate::{drive, run, select, settled, states};
 
 /// How `up` behaves.
 #[derive(Debug, Clone, Default)]
@@ -36,63 +25,6 @@ pub struct UpOptions {
     pub ci: bool,
     /// Overall limit of the wait for the first verdicts.
     pub timeout: Option<Duration>,
-}
-
-/// The session file was given another name while its session lives.
-#[derive(Debug, Error)]
-#[error("session file `{file}` says `{now}`, and its session `{was}` still lives")]
-struct Renamed {
-    file: Utf8PathBuf,
-    was: String,
-    now: String,
-}
-
-impl Explain for Renamed {
-    fn category(&self) -> Category {
-        Category::Config
-    }
-    fn code(&self) -> &'static str {
-        "session-renamed"
-    }
-    fn remedy(&self) -> Option<String> {
-        Some(format!(
-            "set `name: {}` again, or run `cp9 destroy --session {}` first",
-            self.was, self.was
-        ))
-    }
-}
-
-/// The folder belongs to another session file.
-#[derive(Debug, Error)]
-#[error("session `{name}` came from `{was}`, not from `{now}`")]
-struct OtherFile {
-    name: String,
-    was: String,
-    now: Utf8PathBuf,
-}
-
-impl Explain for OtherFile {
-    fn category(&self) -> Category {
-        Category::Config
-    }
-    fn code(&self) -> &'static str {
-        "session-of-other-file"
-    }
-    fn remedy(&self) -> Option<String> {
-        Some(format!(
-            "choose another `name`, or run `cp9 destroy --session {}` first",
-            self.name
-        ))
-    }
-}
-
-/// A session file read and checked, before anything is written.
-struct Checked {
-    file: Utf8PathBuf,
-    config: ResolvedConfig,
-    secret_values: BTreeMap<ServiceName, BTreeMap<String, String>>,
-    dirs: Dirs,
-    folder: Folder,
 }
 
 /// Brings a session up.
@@ -136,132 +68,6 @@ pub(super) async fn renew(
 pub(super) fn resolved(engine: &Engine, select: &Select) -> Result<ResolvedConfig, EngineError> {
     // Its warnings were told by `up`.
     check(engine, select, &mut |_| {}).map(|checked| checked.config)
-}
-
-/// Everything that can be refused without creating a thing.
-fn check(
-    engine: &Engine,
-    select: &Select,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Checked, EngineError> {
-    let file = select::session_file(engine, select)?;
-    let bytes = engine.doors.read(&file)?;
-    let loaded =
-        cp9_model::config::load(&file, &bytes).map_err(|problems| invalid(&file, problems))?;
-    for warning in &loaded.warnings {
-        progress(Progress::Note {
-            text: format!("{}\n{}", warning.message, warning.snippet),
-        });
-    }
-    let dirs = Dirs::of(&engine.doors.env)?;
-    let folder = Folder::beside(&file, loaded.resolved.name.as_str());
-    let name = loaded.resolved.name.to_string();
-    if let Some(other) = select::from_file(&engine.doors, &file)
-        .into_iter()
-        .find(|other| other.name != name)
-    {
-        return Err(Renamed {
-            file,
-            was: other.name,
-            now: name,
-        }
-        .into());
-    }
-    Registry::new(&engine.doors, &dirs).check(&folder)?;
-    if engine.doors.cancel.is_cancelled() {
-        return Err(Interrupted::error(None, "up"));
-    }
-    for value in loaded.secret_values.values().flat_map(BTreeMap::values) {
-        engine
-            .doors
-            .redactor
-            .add(&cp9_tools::Secret::new(value.clone()));
-    }
-    Ok(Checked {
-        file,
-        config: loaded.resolved,
-        secret_values: loaded.secret_values,
-        dirs,
-        folder,
-    })
-}
-
-/// Makes or enters the folder, takes the lock and reads the journal.
-fn begin<'a>(
-    engine: &'a Engine,
-    options: &UpOptions,
-    command: &str,
-    checked: Checked,
-    progress: &'a mut dyn FnMut(Progress),
-) -> Result<Run<'a>, EngineError> {
-    let Checked {
-        file,
-        config,
-        secret_values,
-        dirs,
-        folder,
-    } = checked;
-    let session = enter(engine, &file, &config, command, folder)?;
-    engine.doors.create_private_dir(&session.folder.logs())?;
-    engine.doors.remove_tree(&session.folder.destroy())?;
-    engine
-        .doors
-        .recorder
-        .to_file(session.folder.logs().join("calls.jsonl"));
-    status::touch(engine, &session.folder);
-    let mode = Mode {
-        generate_only: options.no_tilt || config.tilt.mode == TiltMode::GenerateOnly,
-        fail_fast: options.ci || config.tilt.mode == TiltMode::Ci,
-        limit: options.timeout.unwrap_or(LIMIT),
-    };
-    Ok(Run {
-        engine,
-        dirs,
-        config,
-        secret_values,
-        mode,
-        session,
-        progress,
-        made: Made::default(),
-    })
-}
-
-fn enter(
-    engine: &Engine,
-    file: &Utf8Path,
-    config: &ResolvedConfig,
-    command: &str,
-    folder: Folder,
-) -> Result<LockedSession, EngineError> {
-    engine.doors.create_private_dir(&folder.root)?;
-    let lock = session::lock(engine, &folder, command)?;
-    if let Some(state) = session::load(&engine.doors, &folder)? {
-        session::refuse_copy(&engine.doors, &folder, &state)?;
-        if state.file != file.as_str() {
-            return Err(OtherFile {
-                name: folder.name,
-                was: state.file,
-                now: file.to_owned(),
-            }
-            .into());
-        }
-        return Ok(LockedSession::new(
-            engine.doors.clone(),
-            folder,
-            lock,
-            state,
-        ));
-    }
-    let id = uuid::Uuid::new_v4().simple().to_string();
-    let state = SessionState::new(
-        id,
-        config.name.clone(),
-        file.to_string(),
-        engine.doors.clock.now(),
-    );
-    let session = LockedSession::new(engine.doors.clone(), folder, lock, state);
-    session.save()?;
-    Ok(session)
 }
 
 async fn bring_up(mut run: Run<'_>) -> Outcome<UpReport> {

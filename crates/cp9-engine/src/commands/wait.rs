@@ -11,6 +11,9 @@ use crate::folder::Folder;
 use crate::settled;
 use crate::states::session_ready::Verdict;
 
+/// The pause between two looks for a controller that is being started.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// How a wait ended.
 #[derive(Debug, Default)]
 pub(super) struct Waited {
@@ -42,9 +45,18 @@ async fn follow(
     let gone = || NoSession::NoController {
         name: folder.name.clone(),
     };
-    let client = status::client(engine, folder).await.map_err(|_| gone())?;
-    let mut watch = client.watch().await?;
     let deadline = tokio::time::Instant::now() + limit;
+    let client = loop {
+        match status::client(engine, folder).await {
+            Ok(client) => break client,
+            // A run that holds the session may be about to start its controller.
+            Err(_) if is_held(folder) && tokio::time::Instant::now() < deadline => {
+                pause(engine).await?;
+            }
+            Err(_) => return Err(gone().into()),
+        }
+    };
+    let mut watch = client.watch().await?;
     loop {
         let next = tokio::select! {
             next = tokio::time::timeout_at(deadline, watch.next()) => next,
@@ -62,6 +74,17 @@ async fn follow(
         if status.resources.iter().all(|resource| resource.ready) {
             return Ok(());
         }
+    }
+}
+
+fn is_held(folder: &Folder) -> bool {
+    cp9_tools::lock::holder(&folder.lock()).is_some()
+}
+
+async fn pause(engine: &Engine) -> Result<(), EngineError> {
+    tokio::select! {
+        () = tokio::time::sleep(PAUSE) => Ok(()),
+        () = engine.doors.cancel.cancelled() => Err(Interrupted::error(None, "status --wait")),
     }
 }
 

@@ -3,7 +3,6 @@
 
 use camino::Utf8PathBuf;
 use cp9_cloud::{Ledger, LedgerEntry};
-use cp9_tools::procs;
 
 use crate::commands::controller;
 use crate::engine::Engine;
@@ -29,9 +28,7 @@ pub(super) fn write(
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default();
     let children = host.children().into_iter();
-    let controller = controller::holder(folder)
-        .and_then(|info| procs::find(info.pid))
-        .map(|facts| ("controller".to_owned(), facts.id));
+    let controller = controller::process(folder).map(|id| ("controller".to_owned(), id));
     for (what, id) in children.chain(controller) {
         let entry = LedgerEntry::Process {
             pid: id.pid,

@@ -206,7 +206,7 @@ impl<'a> Destroy<'a> {
     fn report(&mut self, name: &str, ended: Result<u32, EngineError>) -> bool {
         let (deleted, error) = match ended {
             Ok(deleted) => (deleted, None),
-            Err(error) => (0, Some(error.last().message)),
+            Err(error) => (0, Some(error.last(&self.engine.doors.redactor).message)),
         };
         let good = error.is_none();
         self.push(StageReport {

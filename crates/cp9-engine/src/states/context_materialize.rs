@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use camino::Utf8PathBuf;
 use cp9_model::ServiceName;
 use cp9_model::config::envfile;
-use cp9_model::lifecycle::{Event, ItemStatus, StateName};
 use cp9_render::Rendered;
 use cp9_render::process::{Session, translate};
 
@@ -101,15 +100,6 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let doors = run.engine.doors.clone();
     doors.sync_tree(&folder.secrets(), &secret_tree(&rendered), 0o600)?;
     doors.sync_tree(&folder.inputs(), &rendered.inputs, 0o600)?;
-    for node in &run.made.graph()?.services.clone() {
-        let item = node.name.to_string();
-        let state = StateName::ContextMaterialize;
-        run.session.event(Event::Item {
-            state,
-            item,
-            status: ItemStatus::Done,
-        })?;
-    }
     run.made.rendered = Some(rendered);
     crate::facts::write(run, false)?;
     Ok(Ran::Done(vec!["tilt/inputs".into(), "secrets".into()]))

@@ -29,7 +29,7 @@ pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
         }
     }
     Ok(AppTree {
-        files: doors.read_tree(delivery.repo.as_str().into())?,
+        files: doors.read_checkout(delivery.repo.as_str().into())?,
         overrides,
     })
 }

@@ -6,6 +6,9 @@ use cp9_model::config::resolved::{Build, SourceService};
 use cp9_model::{Category, Explain};
 use thiserror::Error;
 
+use cp9_model::report::Progress;
+
+use crate::destroy::orphans;
 use crate::error::EngineError;
 use crate::registry::Registry;
 use crate::run::{Ran, Run};
@@ -47,13 +50,14 @@ impl Explain for Missing {
     }
 }
 
-/// The program that a build starts.
-fn program(build: &Build) -> Option<String> {
+/// The program that a build starts; a Cargo package is built by cargo.
+fn program(build: &Build, is_package: bool) -> Option<String> {
     if let Some(command) = &build.command {
         return command.first().cloned();
     }
     match Utf8Path::new(build.main.as_deref()?).extension()? {
         "go" => Some("go".into()),
+        "rs" if is_package => Some("cargo".into()),
         "rs" => Some("rustc".into()),
         _ => None,
     }
@@ -77,7 +81,10 @@ fn check_source(run: &Run<'_>, name: &str, service: &SourceService) -> Result<()
             });
         }
     }
-    match program(&service.build) {
+    match program(
+        &service.build,
+        super::tiltfile_generate::cargo(run, service).is_some(),
+    ) {
         Some(program) if !program.contains('/') && doors.which(&program).is_none() => {
             Err(Missing::Program {
                 program,
@@ -105,6 +112,23 @@ fn check(run: &Run<'_>) -> Result<(), Missing> {
         .try_for_each(|(name, service)| check_source(run, name.as_str(), service))
 }
 
+/// A folder that was removed by hand while its session ran left processes: they hold the ports and are
+/// nobody's any more.
+async fn end_orphans(run: &mut Run<'_>) -> Result<(), EngineError> {
+    let folder = run.session.folder.clone();
+    let Some(scope) =
+        orphans::recorded(run.engine, &run.dirs, &folder, Some(&run.session.state.id))
+    else {
+        return Ok(());
+    };
+    let (ended, _) = orphans::end(run.engine, &folder, scope).await?;
+    if ended > 0 {
+        let text = format!("Ended {ended} processes that an earlier session of this folder left.");
+        (run.progress)(Progress::Note { text });
+    }
+    Ok(())
+}
+
 pub(crate) fn input(run: &Run<'_>) -> String {
     super::digest(&(
         &run.config.services.source,
@@ -115,6 +139,7 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     check(run)?;
+    end_orphans(run).await?;
     let registry = Registry::new(&run.engine.doors, &run.dirs);
     registry
         .claim(run.engine, &run.session.folder, &run.session.state.id)
@@ -136,17 +161,21 @@ mod tests {
             ignore: Vec::new(),
         };
         assert_eq!(
-            program(&build(Some("cmd/x/main.go"), None)).as_deref(),
+            program(&build(Some("cmd/x/main.go"), None), false).as_deref(),
             Some("go")
         );
         assert_eq!(
-            program(&build(Some("src/main.rs"), None)).as_deref(),
+            program(&build(Some("src/main.rs"), None), false).as_deref(),
             Some("rustc")
         );
         assert_eq!(
-            program(&build(Some("a.rs"), Some(&["make", "x"]))).as_deref(),
+            program(&build(Some("a.rs"), Some(&["make", "x"])), true).as_deref(),
             Some("make")
         );
-        assert_eq!(program(&build(Some("a.c"), None)), None);
+        assert_eq!(
+            program(&build(Some("src/main.rs"), None), true).as_deref(),
+            Some("cargo")
+        );
+        assert_eq!(program(&build(Some("a.c"), None), false), None);
     }
 }

@@ -128,8 +128,16 @@ async fn wait(run: &mut Run<'_>) -> Result<ControllerStatus, EngineError> {
             Err(_) => return Err(late(run, &plan, limit, last.as_ref()).into()),
         };
         tell_changes(run, last.as_ref(), &next);
-        let failed = run.mode.fail_fast && settled::first_failed(&next).is_some();
-        if failed || settled::settled(&plan, &next) {
+        if let Some(failed) = settled::first_failed(&next).filter(|_| run.mode.fail_fast) {
+            let names = failed.service.clone();
+            run.made.status = Some(next);
+            return Err(Verdict::Red {
+                session: run.session.folder.name.clone(),
+                names,
+            }
+            .into());
+        }
+        if settled::settled(&plan, &next) {
             return Ok(next);
         }
         last = Some(next);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use cp9_loop::Controller as _;
 use cp9_loop::embedded::Client;
-use cp9_model::control::Hello;
+use cp9_model::control::{Hello, Phase, ResourceStatus};
 use cp9_model::{Category, Explain};
 use cp9_tools::procs::{self, ProcessId};
 use cp9_tools::program::Cmd;
@@ -63,7 +63,17 @@ pub(crate) fn argv(run: &Run<'_>) -> Vec<String> {
 
 /// The command that starts the controller, for a person to paste.
 pub(crate) fn handoff(run: &Run<'_>) -> String {
-    let words = std::iter::once(run.engine.exe.to_string()).chain(argv(run));
+    let scope = run.made.scope.as_ref().map(|proven| proven.scope().env());
+    // What carries the scope is found by a destroy, however it was started.
+    let env = scope
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={value}"));
+    let words = ["env".to_owned()]
+        .into_iter()
+        .chain(env)
+        .chain([run.engine.exe.to_string()])
+        .chain(argv(run));
     words
         .map(|word| crate::commands::quote(&word))
         .collect::<Vec<_>>()
@@ -106,7 +116,14 @@ pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     if run.mode.generate_only {
         return Ok(true);
     }
-    Ok(hello(run).await.is_some_and(|hello| fits(run, &hello)))
+    if !hello(run).await.is_some_and(|hello| fits(run, &hello)) {
+        return Ok(false);
+    }
+    // What failed for good gets another chance: `up` is always the way on.
+    let status = client(run).await?.status().await?;
+    let given_up =
+        |resource: &ResourceStatus| matches!(resource.phase, Phase::Failed | Phase::Quiescent);
+    Ok(!status.resources.iter().any(given_up))
 }
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
@@ -120,23 +137,24 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     start(run).await
 }
 
+async fn client(run: &Run<'_>) -> Result<Client, EngineError> {
+    let socket = run.made.host()?.socket.clone();
+    Ok(Client::connect(socket.as_str().into(), &run.session.state.id).await?)
+}
+
 /// A controller that lives takes the plan over and changes only what differs.
 async fn reload(run: &Run<'_>) -> Result<Ran, EngineError> {
-    let socket = run.made.host()?.socket.clone();
-    let mut client = Client::connect(socket.as_str().into(), &run.session.state.id).await?;
-    let hello = client.reload().await?;
+    let hello = client(run).await?.reload().await?;
     Ok(Ran::with(format!(
         "controller runs plan {}",
         hello.plan_digest
     )))
 }
 
-/// A controller that holds the lock but does not answer as this build does is ended; its children stay
-/// and are taken over by the next one.
+/// A controller that holds the lock but does not answer as this build does is ended, with its children.
 async fn end_other(run: &Run<'_>) {
-    let holder = controller::holder(&run.session.folder);
-    if let Some(facts) = holder.and_then(|info| procs::find(info.pid)) {
-        procs::stop(facts.id, STOP_GRACE).await;
+    if let Some(id) = controller::process(&run.session.folder) {
+        procs::stop(id, STOP_GRACE).await;
     }
 }
 
@@ -150,6 +168,7 @@ async fn start(run: &Run<'_>) -> Result<Ran, EngineError> {
     for (key, value) in scope.env() {
         cmd = cmd.env(key, value);
     }
+    cmd = cmd.env("CP9_SESSION_CONTEXT", run.session.folder.facts());
     let id = run.engine.doors.spawn_detached(&cmd, &log(run))?;
     let hello = answer(run, id).await?;
     Ok(Ran::with(format!(

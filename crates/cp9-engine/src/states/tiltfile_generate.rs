@@ -13,7 +13,7 @@ use crate::run::{Ran, Run};
 
 /// The Cargo package that governs a service's entry file, if any: cargo would find it, so its dependencies
 /// are needed and bare rustc will not do.
-fn cargo(run: &Run<'_>, service: &SourceService) -> Option<CargoTarget> {
+pub(super) fn cargo(run: &Run<'_>, service: &SourceService) -> Option<CargoTarget> {
     let (repo, main) = (
         Utf8Path::new(&service.repo),
         Utf8Path::new(service.build.main.as_deref()?),

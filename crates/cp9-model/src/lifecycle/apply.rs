@@ -151,7 +151,7 @@ pub fn apply(mut session: SessionState, event: Event) -> Result<SessionState, Il
             Ok(session)
         }
         Event::Invalidated { state } => invalidated(session, state),
-        Event::Paused => Ok(paused(session)),
+        Event::Paused => paused(session),
     }
 }
 
@@ -285,7 +285,15 @@ fn invalidated(mut session: SessionState, state: StateName) -> Result<SessionSta
     Ok(session)
 }
 
-fn paused(mut session: SessionState) -> SessionState {
+/// A session is paused between runs, never inside one.
+fn paused(mut session: SessionState) -> Result<SessionState, IllegalEvent> {
+    if let Some((state, entry)) = session
+        .states
+        .iter()
+        .find(|(_, entry)| entry.status == StateStatus::Running)
+    {
+        return Err(illegal(*state, entry.status, "paused"));
+    }
     session.paused = true;
     let states = session.states.iter_mut();
     let ended = states.filter(|(state, entry)| {
@@ -294,5 +302,5 @@ fn paused(mut session: SessionState) -> SessionState {
     for (_, entry) in ended {
         entry.status = StateStatus::Pending;
     }
-    session
+    Ok(session)
 }

@@ -70,7 +70,7 @@ states! {
     #[doc = "The databases have their schema and seed."]
     MetadbSeed = "metadb_seed": PerItem,
     #[doc = "The inputs of every service are rendered."]
-    ContextMaterialize = "context_materialize": PerItem,
+    ContextMaterialize = "context_materialize": Once,
     #[doc = "The dev plan and the context report are written."]
     TiltfileGenerate = "tiltfile_generate": Once,
     #[doc = "The controller runs this plan."]

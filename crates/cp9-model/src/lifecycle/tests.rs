@@ -38,29 +38,126 @@ fn finish(state: StateName) -> Event {
     }
 }
 
-fn states() -> impl Strategy<Value = StateName> {
-    // Few states, so that random orders often are legal.
-    prop::sample::select(&StateName::ALL[..4])
+/// What happens next, said relative to where the session stands, so that most events are legal and every
+/// state is reached.
+#[derive(Debug, Clone)]
+enum Step {
+    Start { input: String, again: bool },
+    Finish,
+    Skip,
+    Item(String),
+    Fail,
+    Interrupt,
+    Recover,
+    Invalidate(StateName),
+    Pause,
+    Any(Event),
 }
 
-fn events() -> impl Strategy<Value = Event> {
-    let error = LastError {
+fn states() -> impl Strategy<Value = StateName> {
+    prop::sample::select(StateName::ALL)
+}
+
+fn error() -> LastError {
+    LastError {
         category: "transient".into(),
         code: "c".into(),
         message: "m".into(),
-    };
+    }
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        1 => (0i64..9).prop_map(|s| Event::Recovered { at: at(s) }),
-        1 => "[a-c]{1,3}".prop_map(|o| Event::Owned { owner: Owner::new(&o) }),
-        6 => (states(), "[de]", 1u32..4).prop_map(|(state, input, attempt)| Event::Started { state, at: at(1), input, attempt }),
-        1 => (states(), "[ab]").prop_map(|(state, item)| Event::Item { state, item, status: ItemStatus::Done }),
-        6 => states().prop_map(finish),
-        3 => states().prop_map(|state| Event::Skipped { state, at: at(2), reason: "r".into() }),
-        2 => states().prop_map(move |state| Event::Failed { state, at: at(2), error: error.clone() }),
-        1 => states().prop_map(|state| Event::Interrupted { state, at: at(2) }),
-        1 => states().prop_map(|state| Event::Invalidated { state }),
-        1 => Just(Event::Paused),
+        "[a-c]{1,3}".prop_map(|owner| Event::Owned {
+            owner: Owner::new(&owner)
+        }),
+        (states(), "[de]", 0u32..4).prop_map(|(state, input, attempt)| Event::Started {
+            state,
+            at: at(1),
+            input,
+            attempt
+        }),
+        (states(), "[ab]").prop_map(|(state, item)| Event::Item {
+            state,
+            item,
+            status: ItemStatus::Done
+        }),
+        states().prop_map(finish),
+        states().prop_map(|state| Event::Skipped {
+            state,
+            at: at(2),
+            reason: "r".into()
+        }),
+        states().prop_map(|state| Event::Failed {
+            state,
+            at: at(2),
+            error: error()
+        }),
+        states().prop_map(|state| Event::Interrupted { state, at: at(2) }),
     ]
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        30 => ("[de]", any::<bool>()).prop_map(|(input, again)| Step::Start { input, again }),
+        24 => Just(Step::Finish),
+        6 => Just(Step::Skip),
+        6 => "[ab]".prop_map(Step::Item),
+        2 => Just(Step::Fail),
+        1 => Just(Step::Interrupt),
+        1 => Just(Step::Recover),
+        1 => states().prop_map(Step::Invalidate),
+        1 => Just(Step::Pause),
+        6 => any_event().prop_map(Step::Any),
+    ]
+}
+
+/// The event that a step means now.
+fn event(session: &SessionState, step: Step) -> Event {
+    let running = session
+        .states
+        .iter()
+        .find(|(_, entry)| entry.status == StateStatus::Running);
+    let state = running
+        .map(|(state, _)| *state)
+        .or(session.first_unsettled())
+        .unwrap_or(StateName::SessionReady);
+    match step {
+        Step::Start { input, again } => {
+            let attempt = if again {
+                session.entry(state).attempts + 1
+            } else {
+                1
+            };
+            Event::Started {
+                state,
+                at: at(1),
+                input,
+                attempt,
+            }
+        }
+        Step::Finish => finish(state),
+        Step::Skip => Event::Skipped {
+            state,
+            at: at(2),
+            reason: "r".into(),
+        },
+        Step::Item(item) => Event::Item {
+            state,
+            item,
+            status: ItemStatus::Done,
+        },
+        Step::Fail => Event::Failed {
+            state,
+            at: at(2),
+            error: error(),
+        },
+        Step::Interrupt => Event::Interrupted { state, at: at(2) },
+        Step::Recover => Event::Recovered { at: at(3) },
+        Step::Invalidate(state) => Event::Invalidated { state },
+        Step::Pause => Event::Paused,
+        Step::Any(event) => event,
+    }
 }
 
 fn holds(session: &SessionState) {
@@ -90,23 +187,64 @@ fn holds(session: &SessionState) {
     }
 }
 
+/// Everything before a state that runs or has settled in this order has settled too, unless it was
+/// invalidated since.
+fn follows(before: &SessionState, event: &Event, after: &SessionState) {
+    if let Event::Started { state, .. } = event {
+        let earlier = before
+            .states
+            .iter()
+            .take_while(|(other, _)| *other != state);
+        for (other, entry) in earlier {
+            assert!(entry.status.is_settled(), "{state} started before {other}");
+        }
+        assert_eq!(after.entry(*state).status, StateStatus::Running);
+    }
+    let changed = before
+        .states
+        .iter()
+        .filter(|(state, entry)| after.states[*state] != **entry)
+        .count();
+    let many = matches!(event, Event::Recovered { .. } | Event::Paused);
+    assert!(changed <= 1 || many, "{event:?} changed {changed} states");
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
-    fn any_order_keeps_the_invariants_and_replays(events in prop::collection::vec(events(), 0..60)) {
+    fn any_order_keeps_the_invariants_and_replays(steps in prop::collection::vec(steps(), 0..120)) {
         let mut live = new();
-        let mut taken = Vec::new();
-        for event in events {
+        let mut written = vec![(None, live.to_bytes())];
+        for step in steps {
+            let event = event(&live, step);
             if let Ok(next) = apply(live.clone(), event.clone()) {
+                follows(&live, &event, &next);
                 live = next;
-                taken.push(event);
+                written.push((Some(event), live.to_bytes()));
             }
             holds(&live);
-            let bytes = live.to_bytes();
-            prop_assert_eq!(&SessionState::parse("state.json", &bytes).expect("readable"), &live);
-            let replayed = taken.iter().cloned().try_fold(new(), apply).expect("legal before, legal again");
-            prop_assert_eq!(&replayed, &live);
+        }
+        // A run that goes on from what any other run wrote gets where that one got.
+        for pair in written.windows(2) {
+            let read = SessionState::parse("state.json", &pair[0].1).expect("readable");
+            let event = pair[1].0.clone().expect("an event made it");
+            prop_assert_eq!(apply(read, event).expect("legal before, legal again").to_bytes(), pair[1].1.clone());
         }
     }
+}
+
+#[test]
+fn a_whole_run_reaches_the_end_and_a_pause_reopens_it() {
+    let mut session = new();
+    for state in StateName::ALL.iter().filter(|state| !state.is_optional()) {
+        session = apply(session, start(*state, 1))
+            .and_then(|s| apply(s, finish(*state)))
+            .expect("legal");
+    }
+    assert_eq!(session.first_unsettled(), None);
+    let paused = apply(session, Event::Paused).expect("legal");
+    assert_eq!(paused.first_unsettled(), Some(StateName::TiltReady));
+    holds(&paused);
 }
 
 #[test]
@@ -137,13 +275,13 @@ fn a_failure_with_finished_items_is_partial_and_keeps_them() {
     let mut session = new();
     for state in StateName::ALL
         .iter()
-        .filter(|s| !s.is_optional() && **s < StateName::ContextMaterialize)
+        .filter(|s| !s.is_optional() && **s < StateName::MetadbSeed)
     {
         session = apply(session, start(*state, 1))
             .and_then(|s| apply(s, finish(*state)))
             .expect("legal");
     }
-    let state = StateName::ContextMaterialize;
+    let state = StateName::MetadbSeed;
     let item = Event::Item {
         state,
         item: "a".into(),
