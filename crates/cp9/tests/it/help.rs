@@ -130,9 +130,13 @@ fn the_tree_names_every_command_argument_and_exit_code() {
         [
             "up",
             "status",
+            "deploy",
             "logs",
             "pause",
             "destroy",
+            "doctor",
+            "setup",
+            "stub",
             "schema",
             "cmds.tree"
         ]
