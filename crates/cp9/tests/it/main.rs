@@ -14,11 +14,13 @@ mod destroy;
 mod dialect;
 mod doctor;
 mod help;
+mod overrides;
 mod prebuilt;
 mod reload;
 mod schema;
 mod session_file;
 mod setup;
+mod stub_services;
 mod up;
 mod usage;
 
