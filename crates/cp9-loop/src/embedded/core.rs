@@ -49,7 +49,9 @@ pub(super) struct Core {
     hello: Hello,
     born: Instant,
     status_tx: watch::Sender<ControllerStatus>,
-    triggers: HashMap<String, Vec<ReplyTo>>,
+    pub(super) triggers: HashMap<String, Vec<ReplyTo>>,
+    /// True when nobody watches files any more.
+    pub(super) blind: bool,
     stopping: Option<Vec<ReplyTo>>,
 }
 
@@ -92,6 +94,7 @@ impl Core {
             born: Instant::now(),
             status_tx: watch::Sender::new(status),
             triggers: HashMap::new(),
+            blind: false,
             stopping: None,
             plan,
         };
@@ -146,6 +149,7 @@ impl Core {
                 asked,
             } => self.source(&resource, digest, asked),
             Message::Note(note) => self.notes.push(note),
+            Message::Blind => self.go_blind(),
             Message::Build(name, event) => self.step_build(&name, event),
             Message::Service(name, event) => self.step_service(&name, event),
             Message::Shutdown => self.begin_stop(None),
@@ -169,17 +173,6 @@ impl Core {
         };
         // A client that hung up needs no answer.
         let _ = reply.send(answer);
-    }
-
-    fn trigger(&mut self, resource: String, reply: ReplyTo) {
-        if self.items.get(&resource).is_none_or(|item| !item.stays()) {
-            let message = format!("the plan has no resource `{resource}`");
-            let _ = reply.send(Reply::Error { message });
-            return;
-        }
-        // Answered when the digest of the files as they are now has been acted on.
-        self.sources.check(&resource);
-        self.triggers.entry(resource).or_default().push(reply);
     }
 
     fn source(&mut self, name: &str, digest: String, asked: bool) {
@@ -225,26 +218,6 @@ impl Core {
         }
         if let Some(product) = product {
             self.step_service(name, service::Event::Product(product));
-        }
-    }
-
-    /// Tells who triggered a resource which of its runs answers that.
-    fn answer_triggers(&mut self, name: &str) {
-        let number = match self.items.get(name).map(|item| &item.work) {
-            Some(Work::Build { builder, .. }) => builder.answer(),
-            Some(Work::Serve(serve)) => serve.service.answer(),
-            None => return,
-        };
-        for reply in self.triggers.remove(name).unwrap_or_default() {
-            let _ = reply.send(Reply::Begun { number });
-        }
-    }
-
-    /// Answers triggers of a resource that leaves the plan.
-    pub(super) fn refuse_triggers(&mut self, name: &str) {
-        for reply in self.triggers.remove(name).unwrap_or_default() {
-            let message = format!("the plan has no resource `{name}` any more");
-            let _ = reply.send(Reply::Error { message });
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) enum Message {
         /// True when it was asked for by a trigger.
         asked: bool,
     },
+    /// The watched files are watched no more: their thread has failed.
+    Blind,
     /// Something that a person should know.
     Note(String),
     /// Something happened to a build.

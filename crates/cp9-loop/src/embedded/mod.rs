@@ -29,7 +29,9 @@ mod sources;
 mod status;
 mod supervise;
 mod timers;
+mod triggers;
 mod watch;
+mod watched;
 
 pub use client::{Client, StatusStream, controller_state};
 pub use proof::{glance, measure};

@@ -73,18 +73,12 @@ impl WatchSet {
         self.roots.is_empty()
     }
 
-    /// True when a change of this path may change what is watched.
-    pub(super) fn concerns(&self, path: &Path) -> bool {
-        let never = |tail: &Path| {
-            tail.iter()
-                .any(|part| NEVER.iter().any(|name| part == *name))
-        };
-        self.roots
-            .iter()
-            .any(|root| match path.strip_prefix(&root.path) {
-                Ok(tail) => !never(tail),
-                Err(_) => root.path.starts_with(path),
-            })
+    /// What tells events that matter from those that do not.
+    pub(super) fn filter(&self) -> Filter {
+        let root = |root: &Root| (root.path.clone(), self.matcher(&root.path));
+        Filter {
+            roots: self.roots.iter().map(root).collect(),
+        }
     }
 
     /// The files and folders there are now.
@@ -159,6 +153,33 @@ fn existing(path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// Which events matter, by the names of their paths alone: what a plan's own patterns leave out
+/// does not.
+#[derive(Debug)]
+pub(super) struct Filter {
+    roots: Vec<(PathBuf, Gitignore)>,
+}
+
+impl Filter {
+    /// True when a change of this path may change what is watched.
+    pub(super) fn concerns(&self, path: &Path) -> bool {
+        let never = |tail: &Path| {
+            tail.iter()
+                .any(|part| NEVER.iter().any(|name| part == *name))
+        };
+        let left_out = |tail: &Path, own: &Gitignore| {
+            let named = !tail.as_os_str().is_empty();
+            named && own.matched_path_or_any_parents(tail, false).is_ignore()
+        };
+        self.roots
+            .iter()
+            .any(|(root, own)| match path.strip_prefix(root) {
+                Ok(tail) => !never(tail) && !left_out(tail, own),
+                Err(_) => root.starts_with(path),
+            })
+    }
+}
+
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -168,8 +189,9 @@ pub(super) struct Found {
     pub(super) dirs: HashSet<PathBuf>,
 }
 
+/// By what a file or folder is seen to have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+pub(super) struct Stamp {
     inode: u64,
     size: u64,
     modified: i128,
@@ -177,7 +199,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(facts: &std::fs::Metadata) -> Self {
+    pub(super) fn of(facts: &std::fs::Metadata) -> Self {
         let nanos =
             |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
         Self {
@@ -189,7 +211,7 @@ impl Stamp {
     }
 
     /// True when a later change would move the stamp for sure.
-    fn settled(&self, now: i128) -> bool {
+    pub(super) fn settled(&self, now: i128) -> bool {
         self.modified.max(self.changed) + STAMP_GRAIN_NANOS < now
     }
 }

@@ -116,10 +116,33 @@ fn single_files_and_missing_paths_work() {
     let set = place.set(&["go.mod", "later/src"], &[]);
     assert_eq!(Place::labels(&set), ["go.mod"]);
     assert!(set.walk().dirs.contains(place.dir.path()));
-    assert!(set.concerns(&place.path("go.mod")) && set.concerns(&place.path("later")));
+    let filter = set.filter();
+    assert!(filter.concerns(&place.path("go.mod")) && filter.concerns(&place.path("later")));
     assert!(
-        !set.concerns(&place.path("other")) && !set.concerns(&place.path("later/src/.git/index"))
+        !filter.concerns(&place.path("other"))
+            && !filter.concerns(&place.path("later/src/.git/index"))
     );
+}
+
+#[test]
+fn events_of_what_the_plan_leaves_out_do_not_concern_it() {
+    let place = Place::new();
+    let filter = place
+        .set(&["src", "src/out/kept"], &["out", "*.log"])
+        .filter();
+    for (path, concerns) in [
+        ("src", true),
+        ("src/a.rs", true),
+        ("src/a.log", false),
+        ("src/.a.rs.swp", false),
+        ("src/out/x", false),
+        ("src/out/kept/x", true),
+        ("src/out/kept/x.log", false),
+    ] {
+        assert_eq!(filter.concerns(&place.path(path)), concerns, "{path}");
+    }
+    let named = place.set(&["gen.log"], &["*.log"]).filter();
+    assert!(named.concerns(&place.path("gen.log")), "the plan names it");
 }
 
 #[test]

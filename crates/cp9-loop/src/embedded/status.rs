@@ -5,6 +5,7 @@ use cp9_model::control::{Lineage, Phase, ResourceStatus};
 use super::builder::Builder;
 use super::core::Core;
 use super::item::{Item, Serve, Work};
+use super::triggers::BLIND;
 
 /// No chain of dependencies is longer; a plan with a cycle ends here.
 const DEEPEST: usize = 64;
@@ -34,6 +35,10 @@ impl Core {
                 status.message = Some(format!("waits for {}", names.join(", ")));
             }
             status.verdict = self.hopeless(item, 0);
+        }
+        if status.phase == Phase::Waiting && self.blind {
+            status.message = Some(BLIND.to_owned());
+            status.verdict = true;
         }
         Some(status)
     }

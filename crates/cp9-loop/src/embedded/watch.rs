@@ -2,7 +2,7 @@
 //! reports the new digest of each resource that is concerned. Folders are watched one by one, so
 //! that ignored trees cost nothing; files replaced by rename and new folders are followed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -15,17 +15,17 @@ use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use super::debounce::Debounce;
 use super::message::{Message, Messages};
 use super::sources::{DigestCache, Found, WatchSet};
+use super::watched::Watched;
 use crate::controller::ControllerError;
 
 /// How often files are looked at when the system cannot watch them.
 const FALLBACK: Duration = Duration::from_secs(1);
-/// How many ignored paths are remembered for each resource.
-const IGNORED_LIMIT: usize = 4096;
 
 enum Wake {
     Event(notify::Result<Event>),
     Plan(Vec<(String, WatchSet)>),
     Check(String),
+    Renew(String),
     Finish,
 }
 
@@ -44,7 +44,11 @@ impl SourceWatcher {
         let doors = doors.quiet();
         let thread = std::thread::Builder::new()
             .name("source-watch".into())
-            .spawn(move || Watch::new(doors, messages, event_tx).run(&wake_rx))
+            .spawn(move || {
+                alarmed(&messages.clone(), || {
+                    Watch::new(doors, messages, event_tx).run(&wake_rx);
+                });
+            })
             .map_err(|source| ControllerError::System {
                 what: "the thread that watches files",
                 source,
@@ -66,6 +70,11 @@ impl SourceWatcher {
         let _ = self.wake_tx.send(Wake::Check(resource.to_owned()));
     }
 
+    /// Reports the digest of one resource as it is now, even if it has not changed.
+    pub(super) fn renew(&self, resource: &str) {
+        let _ = self.wake_tx.send(Wake::Renew(resource.to_owned()));
+    }
+
     /// Ends it.
     pub(super) fn finish(mut self) {
         let _ = self.wake_tx.send(Wake::Finish);
@@ -75,16 +84,12 @@ impl SourceWatcher {
     }
 }
 
-struct Watched {
-    name: String,
-    set: WatchSet,
-    found: Found,
-    /// Event paths that turned out not to be source, so that their next event costs nothing.
-    ignored: HashSet<PathBuf>,
-    /// Event paths since the last look.
-    touched: HashSet<PathBuf>,
-    concerned: bool,
-    reported: Option<String>,
+/// Does a thread's work; if it panics, the owner of all state hears that files are watched no more.
+fn alarmed(messages: &Messages, work: impl FnOnce()) {
+    let work = std::panic::AssertUnwindSafe(work);
+    if std::panic::catch_unwind(work).is_err() {
+        let _ = messages.send(Message::Blind);
+    }
 }
 
 struct Watch {
@@ -125,7 +130,8 @@ impl Watch {
             match self.sleep(wake_rx) {
                 Ok(Wake::Event(event)) => self.event(event),
                 Ok(Wake::Plan(sets)) => self.plan(sets),
-                Ok(Wake::Check(name)) => self.check(&name),
+                Ok(Wake::Check(name)) => self.check(&name, true),
+                Ok(Wake::Renew(name)) => self.check(&name, false),
                 Err(RecvTimeoutError::Timeout) => self.timeout(),
                 Ok(Wake::Finish) | Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -162,11 +168,7 @@ impl Watch {
         let mut any = false;
         for watched in &mut self.watched {
             for path in &event.paths {
-                if watched.set.concerns(path) && !watched.ignored.contains(path) {
-                    watched.concerned = true;
-                    watched.touched.insert(path.clone());
-                    any = true;
-                }
+                any |= watched.touch(path);
             }
         }
         if any {
@@ -176,7 +178,10 @@ impl Watch {
         }
     }
 
+    /// For events that were lost: a folder among them may have been replaced by another one of its
+    /// name, which is not watched.
     fn everything_concerned(&mut self) {
+        self.armed.clear();
         for watched in &mut self.watched {
             watched.concerned = true;
         }
@@ -206,12 +211,12 @@ impl Watch {
             if !std::mem::take(&mut self.watched[index].concerned) {
                 continue;
             }
+            let resting = self.watched[index].resting(self.doors.clock.now().as_nanosecond());
             self.watched[index].found = self.walk_armed(index);
             let digest = self.cache.digest(&self.doors, &self.watched[index].found);
             let watched = &mut self.watched[index];
-            watched.learn_ignored();
-            let news = watched.reported.as_ref() != Some(&digest);
-            if news || asked {
+            watched.learn(&resting);
+            if watched.reported.as_ref() != Some(&digest) {
                 watched.reported = Some(digest.clone());
                 let message = Message::Source {
                     resource: watched.name.clone(),
@@ -253,6 +258,7 @@ impl Watch {
         }
     }
 
+    /// Forgets what lay under a path that is gone or has another name now.
     fn disarm(&mut self, path: &Path) {
         let gone: Vec<PathBuf> = self
             .armed
@@ -261,10 +267,15 @@ impl Watch {
             .cloned()
             .collect();
         for dir in gone {
-            if let Some(watcher) = &mut self.watcher {
-                let _ = watcher.unwatch(&dir);
-            }
+            self.unwatch(&dir);
             self.armed.remove(&dir);
+        }
+    }
+
+    fn unwatch(&mut self, dir: &Path) {
+        if let Some(watcher) = &mut self.watcher {
+            // What is gone is not watched any more.
+            let _ = watcher.unwatch(dir);
         }
     }
 
@@ -280,73 +291,50 @@ impl Watch {
     }
 
     fn plan(&mut self, sets: Vec<(String, WatchSet)>) {
-        self.watched = sets
-            .into_iter()
-            .map(|(name, set)| Watched {
-                name,
-                set,
-                found: Found::default(),
-                ignored: HashSet::new(),
-                touched: HashSet::new(),
-                concerned: true,
-                reported: None,
-            })
-            .collect();
+        let watched = sets.into_iter().map(|(name, set)| Watched::new(name, set));
+        self.watched = watched.collect();
+        self.disarm_unwanted();
         self.look(false);
-        let wanted: HashSet<&PathBuf> = self
-            .watched
-            .iter()
-            .flat_map(|watched| &watched.found.dirs)
-            .collect();
-        let stale: Vec<PathBuf> = self
-            .armed
-            .iter()
-            .filter(|dir| !wanted.contains(dir))
-            .cloned()
-            .collect();
         let files = self.watched.iter().flat_map(|watched| &watched.found.files);
         let files: HashSet<&Path> = files.map(|(_, path)| path.as_path()).collect();
         self.cache.retain(&files);
-        for dir in stale {
-            self.disarm(&dir);
-        }
     }
 
-    fn check(&mut self, name: &str) {
-        let mut held: HashMap<usize, bool> = HashMap::new();
-        for (index, watched) in self.watched.iter_mut().enumerate() {
-            held.insert(
-                index,
-                std::mem::replace(&mut watched.concerned, watched.name == name),
-            );
+    /// Stops watching exactly the folders that no resource wants any more; folders below one may
+    /// well be wanted.
+    fn disarm_unwanted(&mut self) {
+        if self.armed.is_empty() {
+            return;
         }
-        self.look(true);
-        for (index, watched) in self.watched.iter_mut().enumerate() {
-            watched.concerned = watched.name != name && held.get(&index).copied().unwrap_or(false);
-        }
-    }
-}
-
-impl Watched {
-    fn learn_ignored(&mut self) {
-        let sources: HashSet<&Path> = self
-            .found
-            .files
+        let wanted = self
+            .watched
             .iter()
-            .map(|(_, path)| path.as_path())
-            .collect();
-        let is_rule = |path: &Path| {
-            path.file_name()
-                .is_some_and(|name| name == ".gitignore" || name == ".ignore")
-        };
-        if self.touched.iter().any(|path| is_rule(path)) || self.ignored.len() > IGNORED_LIMIT {
-            self.ignored.clear();
+            .flat_map(|watched| watched.set.walk().dirs);
+        let wanted: HashSet<PathBuf> = wanted.collect();
+        let unwanted: Vec<PathBuf> = self.armed.difference(&wanted).cloned().collect();
+        if unwanted.is_empty() {
+            return;
         }
-        for path in self.touched.drain() {
-            let source = sources.contains(path.as_path()) || self.found.dirs.contains(&path);
-            if !source && path.exists() && !is_rule(&path) {
-                self.ignored.insert(path);
+        for dir in &unwanted {
+            self.unwatch(dir);
+        }
+        // Two names of one folder share one watch: what is still wanted is watched anew.
+        self.armed.clear();
+    }
+
+    /// Reports one resource, whether it has changed or not.
+    fn check(&mut self, name: &str, asked: bool) {
+        let mut held = Vec::with_capacity(self.watched.len());
+        for watched in &mut self.watched {
+            let this = watched.name == name;
+            held.push(std::mem::replace(&mut watched.concerned, this) && !this);
+            if this {
+                watched.reported = None;
             }
+        }
+        self.look(asked);
+        for (watched, held) in self.watched.iter_mut().zip(held) {
+            watched.concerned = held;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The watcher's thread on real folders, with and without notices of the system.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::DevPlan;
 use cp9_tools::{Clock, Environment};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -50,14 +50,12 @@ impl Place {
     }
 
     fn watch(&self) {
-        let text = format!(
-            r#"{{"apiVersion":"cp9.devplan/v1","session":"abc","roots":{{"src":"{}"}},"resources":[
-                {{"name":"a","service":"a","kind":"build","cwd":"/","trigger":"auto","watch":["${{src}}"]}}]}}"#,
-            self.path("src")
-        );
-        let plan: DevPlan = serde_json::from_str(&text).expect("a plan");
+        self.watch_path("src");
+    }
+
+    fn watch_path(&self, name: &str) {
         self.wake_tx
-            .send(Wake::Plan(watch_sets(&plan)))
+            .send(Wake::Plan(sets(&self.path(name))))
             .expect("runs");
     }
 
@@ -67,6 +65,15 @@ impl Place {
             other => panic!("{other:?}"),
         }
     }
+}
+
+fn sets(path: &Utf8Path) -> Vec<(String, WatchSet)> {
+    let text = format!(
+        r#"{{"apiVersion":"cp9.devplan/v1","session":"abc","roots":{{"src":"{path}"}},"resources":[
+            {{"name":"a","service":"a","kind":"build","cwd":"/","trigger":"auto","watch":["${{src}}"]}}]}}"#,
+    );
+    let plan: DevPlan = serde_json::from_str(&text).expect("a plan");
+    watch_sets(&plan)
 }
 
 impl Drop for Place {
@@ -134,4 +141,84 @@ fn a_check_answers_even_when_nothing_changed() {
         panic!("{answer:?}");
     };
     assert!(asked && digest == first);
+}
+
+#[test]
+fn a_plan_taken_over_again_goes_on_watching_what_came_later() {
+    let mut place = Place::new(false);
+    place.watch_path("build/a/live/service");
+    let absent = place.digest();
+    place.save("build/a/live/service", "1");
+    let first = place.digest();
+    assert_ne!(first, absent);
+    // The folders above were watched while the file was not there; nobody wants them any more.
+    place.watch_path("build/a/live/service");
+    assert_eq!(place.digest(), first);
+    place.save("build/a/live/service", "2");
+    assert_ne!(place.digest(), first);
+}
+
+#[test]
+fn a_plan_that_watches_less_goes_on_watching_the_rest() {
+    let mut place = Place::new(false);
+    place.save("src/deep/main.rs", "1");
+    place.save("src/other.rs", "1");
+    place.watch_path("src");
+    place.digest();
+    place.watch_path("src/deep");
+    let first = place.digest();
+    place.save("src/deep/main.rs", "2");
+    assert_ne!(place.digest(), first);
+}
+
+#[test]
+fn two_names_of_one_folder_do_not_end_each_others_watch() {
+    let mut place = Place::new(false);
+    place.save("src/main.rs", "1");
+    std::os::unix::fs::symlink(place.path("src"), place.path("link")).expect("link");
+    place.watch_path("link");
+    place.digest();
+    place.watch_path("src");
+    let first = place.digest();
+    place.save("src/main.rs", "2");
+    assert_ne!(place.digest(), first);
+}
+
+#[test]
+fn after_lost_events_a_folder_that_was_replaced_is_watched_anew() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    let src = Utf8PathBuf::from_path_buf(dir.path().join("src")).expect("utf-8");
+    let doors = Doors::new(Environment::default(), Clock::system(), false);
+    doors.create_private_dir(&src.join("sub")).expect("dir");
+    let (messages_tx, _messages) = unbounded_channel();
+    let (wake_tx, wake_rx) = channel();
+    let mut watch = Watch::new(doors.clone(), messages_tx, wake_tx);
+    watch.plan(sets(&src));
+    std::fs::rename(src.join("sub"), dir.path().join("away")).expect("rename");
+    doors.create_private_dir(&src.join("sub")).expect("dir");
+    // The events of the exchange are never looked at.
+    watch.event(Ok(
+        Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan)
+    ));
+    watch.look(false);
+    let file = src.join("sub/main.rs");
+    doors.append_line(&file, "x").expect("write");
+    let patience = Duration::from_secs(30);
+    loop {
+        let event = wake_rx
+            .recv_timeout(patience)
+            .expect("an event of the file");
+        if matches!(event, Wake::Event(Ok(event)) if event.paths.iter().any(|path| *path == file)) {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_panics_says_so() {
+    let (messages_tx, mut messages) = unbounded_channel();
+    alarmed(&messages_tx, || ());
+    assert!(messages.try_recv().is_err());
+    alarmed(&messages_tx, || panic!("a fault of ours"));
+    assert!(matches!(messages.try_recv(), Ok(Message::Blind)));
 }
