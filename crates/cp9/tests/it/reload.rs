@@ -108,8 +108,8 @@ fn pause_frees_ports_and_up_brings_the_same_back() {
     sandbox.cp9(["up"]).run().assert_code(0);
     let api = sandbox.endpoint("cluster-api");
     let paused = sandbox.cp9(["pause", "--json"]).run().assert_code(0);
-    assert_eq!(paused.data()["stopped"], 2);
-    assert_eq!(paused.data()["released"].as_array().map(Vec::len), Some(2));
+    assert_eq!(paused.data()["stopped"], 5);
+    assert_eq!(paused.data()["released"].as_array().map(Vec::len), Some(5));
     assert_eq!(sandbox.leftovers(), []);
     assert_eq!(sandbox.status()["controller"]["state"], "stopped");
     sandbox.cp9(["pause"]).run().assert_code(0);

@@ -7,7 +7,7 @@ use cp9_testkit::{Sandbox, http_get, http_post, wait_until};
 use crate::prebuilt::{self, CP9};
 
 #[test]
-fn the_quickstart_answers_through_both_services_as_it_stands() {
+fn the_quickstart_answers_through_every_service_as_it_stands() {
     let sandbox = Sandbox::quickstart_as_is(CP9);
     let config = "cp9.quickstart.example.yaml";
     let run = sandbox
@@ -16,7 +16,7 @@ fn the_quickstart_answers_through_both_services_as_it_stands() {
         .assert_code(0);
     let data = run.data();
     let services = data["services"].as_array().expect("services");
-    assert_eq!(services.len(), 2);
+    assert_eq!(services.len(), 5, "two from source, three stubs");
     assert!(
         services.iter().all(|service| service["ready"] == true),
         "{services:?}"
@@ -33,6 +33,13 @@ fn the_quickstart_answers_through_both_services_as_it_stands() {
     )
     .expect("an answer");
     assert_eq!(reply.status, 201, "{}", reply.text());
+    let trace_id = reply.header("X-Trace-Id").expect("a trace id").to_owned();
+    for file in ["metering/payloads.jsonl", "billing-svc/invoices.jsonl"] {
+        let text = sandbox.read(&format!(".cp9/quickstart/stubs/{file}"));
+        let call: serde_json::Value = serde_json::from_str(text.trim()).expect("one JSON line");
+        assert_eq!(call["trace_id"], trace_id, "{file}");
+        assert_eq!(call["body"]["account"], "p1", "{file}");
+    }
     let listed = http_get(&format!("{api}/v1beta1/projects/p1/clusters")).expect("an answer");
     assert!(listed.text().contains("\"one\""), "{}", listed.text());
     sandbox

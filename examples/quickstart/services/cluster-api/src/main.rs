@@ -6,74 +6,69 @@
 //! | `LISTEN_ADDR` | the address to listen on, `127.0.0.1:8080` by default |
 //! | `WORKER_ADDR` | where cluster-worker answers, `127.0.0.1:8081` by default |
 
-mod client;
+mod http;
 mod json;
 mod log;
-mod server;
 
+use http::{Peer, Request, Response};
 use json::{object, Json};
-use server::{Request, Response};
 use std::env;
 use std::net::TcpListener;
 
 fn main() {
     let listen = env::var("LISTEN_ADDR").unwrap_or_else(|_| "127.0.0.1:8080".to_owned());
-    let worker = env::var("WORKER_ADDR").unwrap_or_else(|_| "127.0.0.1:8081".to_owned());
+    let url = env::var("WORKER_ADDR").unwrap_or_else(|_| "127.0.0.1:8081".to_owned());
     let listener = match TcpListener::bind(&listen) {
         Ok(listener) => listener,
         Err(error) => log::fatal(&format!("cannot listen on {listen}: {error}")),
     };
-    log::line("info", "", &format!("cluster-api listens on {listen}, worker at {worker}"));
-    server::serve(listener, move |request| route(&worker, request))
+    log::line("info", "", &format!("cluster-api listens on {listen}, worker at {url}"));
+    let worker = Peer { name: "cluster-worker", url };
+    http::serve(listener, move |request| route(&worker, request))
 }
 
 /// Path and method decide who answers. Try it: add a path here, save, and call it.
-fn route(worker: &str, request: &Request) -> Response {
+fn route(worker: &Peer, request: &Request) -> Response {
     match (request.segments().as_slice(), request.method.as_str()) {
         (["healthz"], "GET") => Response::new(200, object([("status", Json::from("ok"))])),
         (["healthz"], _) => Response::not_allowed("GET, HEAD"),
-        (["v1beta1", "projects", project, "clusters"], method) => {
-            if !is_label(project) {
-                return Response::error(
-                    400,
-                    "a project id has 1 to 63 letters, digits and inner hyphens",
-                );
-            }
-            match method {
-                "GET" => list(worker, project, request),
-                "POST" => create(worker, project, request),
-                _ => Response::not_allowed("GET, HEAD, POST"),
-            }
+        (["v1beta1", "projects", project, "clusters"], _) if !is_label(project) => {
+            Response::error(400, "a project id has 1 to 63 letters, digits and inner hyphens")
         }
-        _ => Response::not_found(),
+        (["v1beta1", "projects", project, "clusters"], "GET") => list(worker, project, request),
+        (["v1beta1", "projects", project, "clusters"], "POST") => create(worker, project, request),
+        (["v1beta1", "projects", _, "clusters"], _) => Response::not_allowed("GET, HEAD, POST"),
+        _ => Response::error(404, "no such path"),
     }
 }
 
-fn create(worker: &str, project: &str, request: &Request) -> Response {
+fn create(worker: &Peer, project: &str, request: &Request) -> Response {
     let order = match read_order(project, &request.body) {
-        Ok(order) => order,
+        Ok(order) => order.to_string(),
         Err(message) => return Response::error(400, &message),
     };
-    let cluster = match ask(worker, "POST", "/internal/clusters", request, &order.to_string()) {
-        Ok(cluster) => cluster,
-        Err(response) => return response,
-    };
-    let field = |key| cluster.get(key).cloned().unwrap_or(Json::Null);
-    let reply = object([
-        ("id", field("id")),
-        ("name", field("name")),
-        ("projectId", Json::from(project)),
-        ("state", field("state")),
-        ("worker", cluster.clone()),
-    ]);
-    Response::new(201, reply)
+    match worker.call("POST /internal/clusters", &request.trace_id, &order) {
+        Ok((201, cluster)) => {
+            let reply = object([
+                ("id", cluster.get("id").clone()),
+                ("name", cluster.get("name").clone()),
+                ("projectId", Json::from(project)),
+                ("state", cluster.get("state").clone()),
+                ("worker", cluster.clone()),
+            ]);
+            Response::new(201, reply)
+        }
+        // What the worker refuses goes back to the client as it is.
+        Ok((status, refusal)) => Response::new(status, refusal),
+        Err(failed) => failed,
+    }
 }
 
-fn list(worker: &str, project: &str, request: &Request) -> Response {
-    let target = format!("/internal/projects/{project}/clusters");
-    match ask(worker, "GET", &target, request, "") {
-        Ok(clusters) => Response::new(200, clusters),
-        Err(response) => response,
+fn list(worker: &Peer, project: &str, request: &Request) -> Response {
+    let what = format!("GET /internal/projects/{project}/clusters");
+    match worker.call(&what, &request.trace_id, "") {
+        Ok((status, clusters)) => Response::new(status, clusters),
+        Err(failed) => failed,
     }
 }
 
@@ -88,35 +83,12 @@ fn read_order(project: &str, body: &str) -> Result<Json, String> {
         vec![("project".to_owned(), Json::from(project)), ("name".to_owned(), Json::from(name))];
     for key in ["tier", "region"] {
         match body.get(key) {
-            None | Some(Json::Null) => {}
-            Some(value @ Json::Text(_)) => order.push((key.to_owned(), value.clone())),
-            Some(_) => return Err(format!("`{key}` is not a text")),
+            Json::Null => {}
+            Json::Text(text) => order.push((key.to_owned(), Json::from(text.as_str()))),
+            _ => return Err(format!("`{key}` is not a text")),
         }
     }
     Ok(Json::Object(order))
-}
-
-/// Asks the worker. What it refuses goes back to the client as it is; what it cannot do is a 502.
-fn ask(
-    worker: &str,
-    method: &str,
-    target: &str,
-    request: &Request,
-    body: &str,
-) -> Result<Json, Response> {
-    let trace_id = &request.trace_id;
-    let failed = |why: String| {
-        log::line("error", trace_id, &format!("cluster-worker at {worker}: {why}"));
-        Response::error(502, "cluster-worker does not answer as it should")
-    };
-    let (status, text) = client::call(worker, method, target, trace_id, body)
-        .map_err(|error| failed(error.to_string()))?;
-    let reply = json::parse(&text).map_err(|error| failed(error))?;
-    match status {
-        200..=299 => Ok(reply),
-        400..=499 => Err(Response::new(status, reply)),
-        _ => Err(failed(format!("status {status}"))),
-    }
 }
 
 fn is_label(text: &str) -> bool {
@@ -127,6 +99,8 @@ fn is_label(text: &str) -> bool {
 }
 
 #[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -134,34 +108,31 @@ mod tests {
 
     fn request(method: &str, path: &str, body: &str) -> Request {
         let (method, path, body) = (method.to_owned(), path.to_owned(), body.to_owned());
-        Request { method, path, body, trace_id: "t1".to_owned(), ..Request::default() }
+        Request { method, path, body, trace_id: "t1".to_owned() }
     }
 
     /// A worker that answers every request in the same way, after it was checked.
-    fn worker(status: u16, check: fn(&Request)) -> String {
+    fn worker(status: u16, check: fn(&Request)) -> Peer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
-        let address = listener.local_addr().expect("address").to_string();
-        std::thread::spawn(move || {
-            server::serve(listener, move |request| {
-                check(request);
-                Response::new(
-                    status,
-                    object([("id", Json::from("c-1")), ("state", Json::from("ACTIVE"))]),
-                )
-            })
-        });
-        address
+        let url = listener.local_addr().expect("address").to_string();
+        let answer = move |request: &Request| {
+            check(request);
+            Response::new(
+                status,
+                object([("id", Json::from("c-1")), ("state", Json::from("ACTIVE"))]),
+            )
+        };
+        std::thread::spawn(move || http::serve(listener, answer));
+        Peer { name: "cluster-worker", url }
     }
 
-    /// An address where nothing listens.
-    fn nobody() -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
-        listener.local_addr().expect("address").to_string()
+    fn nobody() -> Peer {
+        Peer { name: "cluster-worker", url: "no address".to_owned() }
     }
 
     #[test]
-    fn creates_through_the_worker() {
-        let worker = worker(201, |request| {
+    fn creates_and_lists_through_the_worker() {
+        let creates = worker(201, |request| {
             assert_eq!(
                 (request.method.as_str(), request.path.as_str()),
                 ("POST", "/internal/clusters")
@@ -170,17 +141,12 @@ mod tests {
             assert_eq!(request.body, r#"{"project":"p1","name":"db1","tier":"starter"}"#);
         });
         let body = r#"{"name":"db\u0031","tier":"starter","region":null,"more":[1]}"#;
-        let response = route(&worker, &request("POST", CLUSTERS, body));
-        assert_eq!(response.status, 201);
-        assert_eq!(response.body.text("state"), Some("ACTIVE"));
-        assert_eq!(response.body.get("worker").and_then(|worker| worker.text("id")), Some("c-1"));
-    }
-
-    #[test]
-    fn lists_the_clusters_of_one_project() {
-        let worker =
+        let response = route(&creates, &request("POST", CLUSTERS, body));
+        assert_eq!((response.status, response.body.text("state")), (201, Some("ACTIVE")));
+        assert_eq!(response.body.get("worker").text("id"), Some("c-1"));
+        let lists =
             worker(200, |request| assert_eq!(request.path, "/internal/projects/p1/clusters"));
-        assert_eq!(route(&worker, &request("GET", CLUSTERS, "")).status, 200);
+        assert_eq!(route(&lists, &request("GET", CLUSTERS, "")).status, 200);
     }
 
     #[test]
@@ -195,22 +161,20 @@ mod tests {
             r#"{"name":"a b"}"#,
             r#"{"name":"a","tier":1}"#,
         ] {
-            assert_eq!(route("no address", &request("POST", CLUSTERS, body)).status, 400, "{body}");
+            assert_eq!(route(&nobody(), &request("POST", CLUSTERS, body)).status, 400, "{body}");
         }
-        assert_eq!(
-            route("no address", &request("GET", "/v1beta1/projects/a%20b/clusters", "")).status,
-            400
-        );
+        let path = "/v1beta1/projects/a%20b/clusters";
+        assert_eq!(route(&nobody(), &request("GET", path, "")).status, 400);
     }
 
     #[test]
     fn unknown_paths_and_methods() {
-        assert_eq!(route("no address", &request("GET", "/healthz", "")).status, 200);
-        assert_eq!(route("no address", &request("GET", "/", "")).status, 404);
-        assert_eq!(route("no address", &request("GET", "/healthz/", "")).status, 404);
-        assert_eq!(route("no address", &request("POST", "/healthz", "")).status, 405);
-        let response = route("no address", &request("DELETE", CLUSTERS, ""));
-        assert_eq!((response.status, response.allow), (405, Some("GET, HEAD, POST")));
+        assert_eq!(route(&nobody(), &request("GET", "/healthz", "")).status, 200);
+        assert_eq!(route(&nobody(), &request("GET", "/", "")).status, 404);
+        assert_eq!(route(&nobody(), &request("GET", "/healthz/", "")).status, 404);
+        assert_eq!(route(&nobody(), &request("POST", "/healthz", "")).status, 405);
+        let response = route(&nobody(), &request("DELETE", CLUSTERS, ""));
+        assert_eq!((response.status, response.allow), (405, "GET, HEAD, POST"));
     }
 
     #[test]
