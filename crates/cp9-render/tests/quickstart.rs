@@ -9,7 +9,6 @@ use cp9_model::host::HostFacts;
 use cp9_model::{Owner, Scope, ServiceName};
 use cp9_render::process::{Session, translate};
 use cp9_render::{AppTree, argo, graph, ports_wanted};
-use serde_json::json;
 
 fn read(root: &Utf8Path, below: &Utf8Path, tree: &mut AppTree) {
     for entry in root
@@ -30,42 +29,37 @@ fn read(root: &Utf8Path, below: &Utf8Path, tree: &mut AppTree) {
     }
 }
 
-fn config() -> ResolvedConfig {
-    let service = |name: &str, needs: &[&str]| {
-        json!({
-            "repo": format!("/w/{name}"), "build": {"main": "src/main.rs"}, "needs": needs,
-            "app": {"name": name, "registry": format!("registry/{name}.yaml"), "env": "quickstart"},
-        })
-    };
-    let value = json!({
-        "apiVersion": "cp9.tidbcloud.com/v1alpha2", "kind": "Session", "name": "quickstart",
-        "file": "/w/cp9.yaml", "controller": "embedded", "host": {"mode": "process"},
-        "target": {"cloud": "local"}, "appDelivery": {"repo": "/w/app-delivery", "env": "quickstart"},
-        "tilt": {"mode": "up", "port": 10350},
-        "services": {"source": {
-            "cluster-api": service("cluster-api", &["cluster-worker"]),
-            "cluster-worker": service("cluster-worker", &[]),
-        }},
-        "source_build_services": [], "retry": {"total": 5, "on_budget_exceeded": "abort"},
-    });
-    serde_json::from_value(value).expect("a resolved session file")
+/// The example's own session file.
+fn config(example: &Utf8Path) -> ResolvedConfig {
+    let file = example.join("cp9.quickstart.example.yaml");
+    let bytes = std::fs::read(file).expect("the example's session file");
+    let loaded = cp9_model::config::load("/w/cp9.yaml".into(), &bytes);
+    loaded.unwrap_or_else(|found| panic!("{found:#?}")).resolved
+}
+
+/// What the example's env files hold, and the definitions of its stubs; their words do not matter here.
+fn values<T: Clone>(
+    names: impl Iterator<Item = ServiceName>,
+    value: &T,
+) -> BTreeMap<ServiceName, T> {
+    names.map(|name| (name, value.clone())).collect()
 }
 
 #[test]
-fn the_quickstart_becomes_two_processes() {
+fn the_quickstart_becomes_processes_that_know_each_other() {
     let mut tree = AppTree::default();
-    let example =
-        Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart/app-delivery");
-    read(&example, Utf8Path::new(""), &mut tree);
-    let config = config();
+    let example = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart");
+    read(&example.join("app-delivery"), Utf8Path::new(""), &mut tree);
+    let config = config(&example);
     let inputs = argo::load(&config, &tree).expect("the example's applications");
     let graph = graph::build(&config, &inputs).expect("a graph");
-    let order: Vec<&str> = graph
-        .services
-        .iter()
-        .map(|node| node.name.as_str())
-        .collect();
-    assert_eq!(order, ["cluster-worker", "cluster-api"]);
+    let place = |name: &str| {
+        graph
+            .services
+            .iter()
+            .position(|node| node.name.as_str() == name)
+    };
+    assert!(place("cluster-worker") < place("cluster-api"));
     let mut ports: BTreeMap<String, BTreeMap<u16, u16>> = BTreeMap::new();
     for (port, wanted) in (20_001..).zip(ports_wanted(&inputs, &config)) {
         ports
@@ -85,7 +79,9 @@ fn the_quickstart_becomes_two_processes() {
         session: config.name.clone(),
         id: "id".to_owned(),
     };
-    let secrets = BTreeMap::new();
+    let token = vec![("PROVIDER_TOKEN".to_owned(), "value".to_owned())];
+    let secrets = values(config.secrets.keys().cloned(), &token);
+    let definitions = values(config.services.stub.keys().cloned(), &b"{}".to_vec());
     let folder = Utf8Path::new("/w/.cp9/quickstart");
     let session = Session {
         config: &config,
@@ -94,7 +90,7 @@ fn the_quickstart_becomes_two_processes() {
         host: &host,
         scope: &scope,
         secrets: &secrets,
-        definitions: &BTreeMap::new(),
+        definitions: &definitions,
         folder,
     };
     let rendered = translate(&session).unwrap_or_else(|found| panic!("{found:#?}"));
@@ -110,4 +106,12 @@ fn the_quickstart_becomes_two_processes() {
         api.env.values().any(|value| value.contains(there)),
         "the front knows where the worker listens"
     );
+    for (stub, variable) in [
+        ("account-svc", "ACCOUNT_ADDR"),
+        ("metering", "METERING_URL"),
+        ("billing-svc", "BILLING_URL"),
+    ] {
+        let there = of(stub).links[0].trim_start_matches("http://");
+        assert!(worker.env[variable].contains(there), "{stub}");
+    }
 }
