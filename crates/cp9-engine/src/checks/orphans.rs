@@ -21,9 +21,17 @@ pub(super) struct Facts {
     processes: Vec<ProcessFacts>,
     own: u32,
     /// Sessions by folder id.
-    scopes: BTreeMap<String, String>,
+    scopes: BTreeMap<String, Session>,
     /// Processes that are looked after, with all below them.
     known: BTreeSet<u32>,
+}
+
+/// A session whose processes are looked for.
+#[derive(Debug, Clone)]
+struct Session {
+    name: String,
+    /// True if its folder is there, so that `destroy` knows it.
+    there: bool,
 }
 
 /// Reads them.
@@ -32,10 +40,16 @@ pub(super) fn gather(context: &Context<'_>) -> Gathered<Facts> {
         return Err(format!("process {} works on the session now", info.pid));
     }
     let stale = registry::stale(context).into_iter();
-    let mut scopes: BTreeMap<String, String> = stale.map(|entry| (entry.id, entry.name)).collect();
+    let session = |name: &str, there: bool| Session {
+        name: name.to_owned(),
+        there,
+    };
+    let mut scopes: BTreeMap<String, Session> = stale
+        .map(|entry| (entry.id, session(&entry.name, false)))
+        .collect();
     let mut known = BTreeSet::new();
     if let Ok((folder, disk)) = context.needs_session() {
-        scopes.insert(disk.state.id.clone(), folder.name.clone());
+        scopes.insert(disk.state.id.clone(), session(&folder.name, true));
         known.extend(controller::holder(folder).map(|info| info.pid));
         known.extend(context.living().iter().map(|(_, id)| id.pid));
     }
@@ -58,15 +72,18 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
         .filter_map(|process| Some((process.id.pid, process.parent?)))
         .collect();
     let above_us: BTreeSet<u32> = line(&parents, facts.own).collect();
-    let findings: Vec<Finding> = facts
+    let looked_after = |pid: u32| line(&parents, pid).any(|pid| facts.known.contains(&pid));
+    let mut orphans: Vec<(&ProcessFacts, &Session)> = facts
         .processes
         .iter()
         .filter(|process| !process.zombie && !above_us.contains(&process.id.pid))
-        .filter(|process| !line(&parents, process.id.pid).any(|pid| facts.known.contains(&pid)))
-        .filter_map(|process| {
-            let session = facts.scopes.get(process.var(ENV_ID)?)?;
-            Some(orphan(process, session))
-        })
+        .filter(|process| !looked_after(process.id.pid))
+        .filter_map(|process| Some((process, facts.scopes.get(process.var(ENV_ID)?)?)))
+        .collect();
+    orphans.sort_by_key(|(process, _)| process.id.pid);
+    let findings: Vec<Finding> = orphans
+        .into_iter()
+        .map(|(process, session)| orphan(process, session))
         .collect();
     if findings.is_empty() {
         return vec![Finding::ok(
@@ -84,15 +101,25 @@ fn line(parents: &BTreeMap<u32, u32>, pid: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(pid), next).take(parents.len() + 1)
 }
 
-fn orphan(process: &ProcessFacts, session: &str) -> Finding {
-    let pid = process.id.pid;
+fn orphan(process: &ProcessFacts, session: &Session) -> Finding {
+    let (pid, name) = (process.id.pid, &session.name);
     let text = format!(
-        "process {pid} (`{}`) belongs to session `{session}` and no controller looks after it",
-        process.name
+        "process {pid} (`{}`) belongs to session `{name}`{} and no controller looks after it",
+        process.name,
+        if session.there {
+            ""
+        } else {
+            ", whose folder is gone,"
+        }
     );
+    let remedy = if session.there {
+        format!("`kill {pid}`; `cp9 destroy` ends it with the session")
+    } else {
+        format!("`kill {pid}`")
+    };
     Finding::warning(CHECK, "orphan-process", text)
         .about(pid.to_string())
-        .remedy(format!("`kill {pid}`; `cp9 destroy` ends it too"))
+        .remedy(remedy)
 }
 
 #[cfg(test)]
@@ -117,11 +144,12 @@ mod tests {
         Facts {
             processes,
             own: 50,
-            scopes: [
-                ("ours".to_owned(), "demo".to_owned()),
-                ("gone".to_owned(), "old".to_owned()),
-            ]
-            .into(),
+            scopes: [("ours", "demo", true), ("gone", "old", false)]
+                .map(|(id, name, there)| {
+                    let name = name.to_owned();
+                    (id.to_owned(), Session { name, there })
+                })
+                .into(),
             known: [10, 20].into(),
         }
     }
@@ -140,7 +168,8 @@ mod tests {
         ]));
         let pids: Vec<_> = found.iter().filter_map(|f| f.subject.as_deref()).collect();
         assert_eq!(pids, ["30", "31", "40"]);
-        assert!(found[2].finding.contains("`old`"));
+        assert!(found[2].finding.contains("`old`, whose folder is gone"));
+        assert_eq!(found[2].remedy.as_deref(), Some("`kill 40`"));
     }
 
     #[test]

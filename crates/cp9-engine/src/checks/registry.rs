@@ -176,7 +176,9 @@ fn stale_entry(known: &Known) -> Option<Finding> {
     Some(
         Finding::warning(CHECK, "registry-stale", text)
             .about(name)
-            .remedy(format!("`rm {path}`; it blocks nothing")),
+            .remedy(format!(
+                "end its processes, if there are any, then `rm {path}`; it blocks nothing"
+            )),
     )
 }
 

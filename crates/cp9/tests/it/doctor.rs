@@ -184,12 +184,10 @@ fn a_change_of_the_session_file_is_shown_until_the_next_up() {
 #[test]
 fn a_missing_secret_file_is_a_warning_and_a_wrong_one_an_error() {
     let sandbox = Sandbox::quickstart(CP9);
-    let mut text = sandbox.read("cp9.yaml");
-    text.push_str("\nsecrets:\n  cluster-api:\n    env_file: ./.env.dev\n");
-    sandbox.write("cp9.yaml", &text);
+    sandbox.replace("cp9.yaml", "./secrets/cluster-worker.env", "./.env.dev");
     let run = doctor(&sandbox);
     let missing = assert_found(&run, "secret-file-missing", "warning", 0);
-    assert_eq!(missing["subject"], "cluster-api");
+    assert_eq!(missing["subject"], "cluster-worker");
 
     sandbox.write(".env.dev", "TOKEN=hunter2-is-secret\nthis is no line\n");
     let run = doctor(&sandbox);
@@ -200,6 +198,48 @@ fn a_missing_secret_file_is_a_warning_and_a_wrong_one_an_error() {
     let run = doctor(&sandbox);
     assert_found(&run, "secret-file", "ok", 0);
     assert!(!run.stdout.contains("hunter2"), "{}", run.stdout);
+}
+
+#[test]
+fn stubs_without_a_contract_are_warnings() {
+    let sandbox = Sandbox::quickstart(CP9);
+    assert_eq!(found(&doctor(&sandbox), "stub").len(), 3);
+    let contract = "./contracts/account-svc.yaml";
+    sandbox.replace("cp9.yaml", contract, "./contracts/gone.yaml");
+    let missing = assert_found(&doctor(&sandbox), "stub-definition-missing", "warning", 0);
+    assert_eq!(missing["subject"], "account-svc");
+    let line = "swagger: ./contracts/gone.yaml";
+    sandbox.replace("cp9.yaml", line, "kind: permissive");
+    let permissive = assert_found(&doctor(&sandbox), "stub-permissive", "warning", 0);
+    assert_eq!(permissive["subject"], "account-svc");
+}
+
+#[test]
+fn overrides_are_shown_before_and_after_they_are_in_force() {
+    let sandbox = prebuilt::quickstart();
+    let repo = "      repo: ./services/cluster-worker\n";
+    let with = format!("{repo}      overrides: [./more.yaml]\n");
+    sandbox.replace("cp9.yaml", repo, &with);
+    sandbox.write(
+        "more.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: cluster-worker}\n\
+         spec: {template: {spec: {containers: [{name: cluster-worker, env: [{name: MORE, value: x}]}]}}}\n",
+    );
+    let declared = assert_found(&doctor(&sandbox), "override-declared", "ok", 0);
+    assert_eq!(declared["shown"], true);
+    sandbox.cp9(["up", "no-tilt=true"]).run().assert_code(0);
+    let run = doctor(&sandbox);
+    let in_force = assert_found(&run, "override", "ok", 0);
+    let text = in_force["finding"].as_str().expect("a text");
+    for part in ["`cluster-worker`", "more.yaml", "Deployment/cluster-worker"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let text = sandbox.cp9(["doctor"]).run().assert_code(0);
+    assert!(
+        text.stdout.contains("to know\n  override: "),
+        "{}",
+        text.stdout
+    );
 }
 
 #[test]
