@@ -6,6 +6,7 @@ use cp9_model::diagnostic::Severity;
 use cp9_model::report::doctor::Finding;
 
 use super::context::{Broken, Context};
+use crate::commands::quote;
 
 /// The check's name.
 pub(super) const CHECK: &str = "config";
@@ -75,7 +76,10 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
             let text = format!("session file `{file}` cannot be read: {why}");
             let unread =
                 Finding::error(CHECK, "session-file-unreadable", text).about(file.as_str());
-            vec![unread.remedy(format!("check owner and mode: `ls -l {file}`"))]
+            vec![unread.remedy(format!(
+                "check owner and mode: `ls -l {}`",
+                quote(file.as_str())
+            ))]
         }
         Content::Invalid(problems) => problems.iter().map(problem).collect(),
         Content::Right {

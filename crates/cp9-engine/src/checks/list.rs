@@ -32,7 +32,7 @@ pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     check!(sheet, controller, controller::gather(context));
     check!(sheet, ports, ports::gather(context));
     check!(sheet, orphans, orphans::gather(context));
-    check!(sheet, registry, registry::gather(context));
+    check!(sheet, registry, Ok(registry::gather(context)));
     check!(sheet, permissions, permissions::gather(context));
     check!(sheet, ttl, ttl::gather(context));
     check!(sheet, leftovers, leftovers::gather(context));

@@ -5,6 +5,7 @@ use cp9_model::report::doctor::Finding;
 
 use super::context::Context;
 use super::sheet::Gathered;
+use crate::commands::quote;
 
 /// The check's name.
 pub(super) const CHECK: &str = "permissions";
@@ -92,7 +93,7 @@ fn one(entry: &Entry) -> Finding {
     };
     finding
         .about(path.as_str())
-        .remedy(format!("`chmod {wanted} {path}`"))
+        .remedy(format!("`chmod {wanted} {}`", quote(path.as_str())))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use cp9_model::lifecycle::SessionState;
 use cp9_model::report::doctor::Finding;
 
 use super::context::Context;
-use super::sheet::Gathered;
+use crate::commands::quote;
 use crate::folder::Folder;
 use crate::registry::Entry;
 
@@ -15,6 +15,8 @@ pub(super) const CHECK: &str = "registry";
 /// What the registry holds.
 #[derive(Debug)]
 pub(super) struct Facts {
+    /// True if the environment says where the user's folders are.
+    home: bool,
     entries: Vec<Known>,
     /// The session or session file that the command is about.
     own: Option<Own>,
@@ -52,14 +54,12 @@ struct Own {
 }
 
 /// Reads the registry.
-pub(super) fn gather(context: &Context<'_>) -> Gathered<Facts> {
-    if context.dirs.is_none() {
-        return Err("the environment variable `HOME` is not set".to_owned());
-    }
-    Ok(Facts {
+pub(super) fn gather(context: &Context<'_>) -> Facts {
+    Facts {
+        home: context.dirs.is_some(),
         entries: known(context),
         own: own(context),
-    })
+    }
 }
 
 /// The entries whose session is there.
@@ -132,6 +132,12 @@ fn own(context: &Context<'_>) -> Option<Own> {
 
 /// Judges it.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    if !facts.home {
+        let text =
+            "the environment variable `HOME` is not set, so there is no place for the registry";
+        let none = Finding::error(CHECK, "no-home", text).about("HOME");
+        return vec![none.remedy("set HOME to a folder that you may write to")];
+    }
     let mut findings: Vec<Finding> = facts.entries.iter().filter_map(stale_entry).collect();
     findings.extend(facts.own.as_ref().and_then(|own| name(facts, own)));
     if findings.is_empty() {
@@ -151,7 +157,7 @@ fn stale_entry(known: &Known) -> Option<Finding> {
         return Some(
             Finding::warning(CHECK, "registry-unreadable", text)
                 .about(path.as_str())
-                .remedy(format!("`rm {path}`")),
+                .remedy(format!("`rm {}`", quote(path.as_str()))),
         );
     };
     let (name, folder) = (&entry.name, &entry.folder);
@@ -177,7 +183,8 @@ fn stale_entry(known: &Known) -> Option<Finding> {
         Finding::warning(CHECK, "registry-stale", text)
             .about(name)
             .remedy(format!(
-                "end its processes, if there are any, then `rm {path}`; it blocks nothing"
+                "end its processes, if there are any, then `rm {}`; it blocks nothing",
+                quote(path.as_str())
             )),
     )
 }
@@ -250,7 +257,8 @@ mod tests {
     }
 
     fn ids(entries: Vec<Known>, own: Option<Own>) -> Vec<(String, Severity)> {
-        let found = judge(&Facts { entries, own }).into_iter();
+        let home = true;
+        let found = judge(&Facts { home, entries, own }).into_iter();
         found.map(|f| (f.id, f.severity)).collect()
     }
 
@@ -283,6 +291,7 @@ mod tests {
             assert_eq!(taken, [("name-taken".to_owned(), Severity::Error)]);
         }
         let found = judge(&Facts {
+            home: true,
             entries: vec![theirs()],
             own: Some(own(false)),
         })
@@ -295,6 +304,19 @@ mod tests {
         assert_eq!(
             ids(vec![], Some(own(false))),
             [("registry".to_owned(), Severity::Ok)]
+        );
+    }
+
+    #[test]
+    fn without_a_home_there_is_no_registry() {
+        let found = judge(&Facts {
+            home: false,
+            entries: Vec::new(),
+            own: None,
+        });
+        assert_eq!(
+            (found[0].id.as_str(), found[0].severity),
+            ("no-home", Severity::Error)
         );
     }
 }

@@ -9,6 +9,7 @@ use cp9_model::report::doctor::Finding;
 
 use super::context::Context;
 use super::sheet::Gathered;
+use crate::commands::quote;
 
 /// The check's name.
 pub(super) const CHECK: &str = "secrets";
@@ -161,8 +162,10 @@ fn declared(declared: &Declared) -> Vec<Finding> {
         }
         Content::Unread(why) => {
             let text = format!("env file `{file}` of service `{service}` cannot be read: {why}");
-            Finding::error(CHECK, "secret-file-unreadable", text)
-                .remedy(format!("check owner and mode: `ls -l {file}`"))
+            Finding::error(CHECK, "secret-file-unreadable", text).remedy(format!(
+                "check owner and mode: `ls -l {}`",
+                quote(file.as_str())
+            ))
         }
         Content::Wrong(problems) => {
             let wrong = problems.iter().map(|(place, problem)| {

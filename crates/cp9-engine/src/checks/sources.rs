@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::context::Context;
 use super::sheet::Gathered;
+use crate::commands::quote;
 
 /// The check's name.
 pub(super) const CHECK: &str = "sources";
@@ -175,8 +176,10 @@ fn versioned(place: &Place) -> Vec<Finding> {
         }
         (Versioned::Unknown(Some(why)), _) => {
             let text = format!("git does not tell what `{folder}` is at: {why}");
-            Finding::warning(CHECK, "source-unknown", text)
-                .remedy(format!("see what `git -C {folder} status` says"))
+            Finding::warning(CHECK, "source-unknown", text).remedy(format!(
+                "see what `git -C {} status` says",
+                quote(folder.as_str())
+            ))
         }
         (
             Versioned::At {
@@ -209,8 +212,10 @@ fn at_ref(place: &Place, checkout: &Checkout, git_ref: &str, wanted: Option<&str
     let finding = match wanted {
         None => {
             let text = format!("the checkout of `{what}` does not know `{git_ref}`");
-            Finding::warning(CHECK, "source-ref-unknown", text)
-                .remedy(format!("`git -C {folder} fetch`, or mend `ref`"))
+            Finding::warning(CHECK, "source-ref-unknown", text).remedy(format!(
+                "`git -C {} fetch`, or mend `ref`",
+                quote(folder.as_str())
+            ))
         }
         Some(wanted) if Some(wanted) == checkout.commit.as_deref() => {
             let text = format!("`{what}` is at `{git_ref}` ({})", short(head));
@@ -223,7 +228,9 @@ fn at_ref(place: &Place, checkout: &Checkout, git_ref: &str, wanted: Option<&str
                 short(wanted)
             );
             Finding::warning(CHECK, "source-not-at-ref", text).remedy(format!(
-                "`git -C {folder} checkout {git_ref}`, or mend `ref`"
+                "`git -C {} checkout {}`, or mend `ref`",
+                quote(folder.as_str()),
+                quote(git_ref)
             ))
         }
     };

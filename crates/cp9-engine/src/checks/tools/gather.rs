@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
-use cp9_tools::Doors;
+use cp9_tools::{Doors, ProgramError};
 use tokio::task::JoinSet;
 
 use super::needed::{Wanted, of_none, of_session};
@@ -70,10 +70,16 @@ async fn said(doors: &Doors, name: &str, folder: &Utf8Path) -> Result<String, St
         .run(&cmd)
         .await
         .and_then(cp9_tools::Output::checked)
-        .map_err(|error| {
-            let last = error.last_lines().iter().rev();
-            let line = last.map(|line| line.trim()).find(|line| !line.is_empty());
-            line.map_or_else(|| error.to_string(), str::to_owned)
-        })?;
+        .map_err(|error| why(&error))?;
     Ok(output.stdout)
+}
+
+/// The line that says what is wrong: the one that begins so, else the last one.
+fn why(error: &ProgramError) -> String {
+    let lines = error.last_lines().iter().map(|line| line.trim());
+    let wrong = lines.clone().find_map(|line| line.strip_prefix("error: "));
+    let last = lines.rev().find(|line| !line.is_empty());
+    wrong
+        .or(last)
+        .map_or_else(|| error.to_string(), str::to_owned)
 }
