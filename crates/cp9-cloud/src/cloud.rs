@@ -41,6 +41,11 @@ pub enum LedgerEntry {
         /// What it was started as.
         what: String,
     },
+    /// A loopback port that a process of the session held.
+    Port {
+        /// Its number.
+        port: u16,
+    },
 }
 
 /// Something that exists for a scope.

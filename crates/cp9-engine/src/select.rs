@@ -5,8 +5,10 @@ use cp9_model::{Category, Explain, SessionName};
 use cp9_tools::Doors;
 use thiserror::Error;
 
+use crate::dirs::Dirs;
 use crate::engine::{Engine, Select};
 use crate::folder::{Folder, dot_cp9};
+use crate::registry::Registry;
 use crate::session;
 
 /// The name of the session file that is looked for.
@@ -121,7 +123,7 @@ pub(crate) fn folder(engine: &Engine, select: &Select) -> Result<Folder, crate::
         let file = absolute(&engine.cwd, path);
         return match &select.session {
             Some(name) => Ok(Folder::beside(&file, &valid(name)?)),
-            None => of_file(&engine.doors, &file),
+            None => of_file(engine, &file),
         };
     }
     let above = upwards(engine);
@@ -131,7 +133,7 @@ pub(crate) fn folder(engine: &Engine, select: &Select) -> Result<Folder, crate::
     for dir in &above {
         let file = dir.join(FILE);
         if engine.doors.exists(&file) {
-            return of_file(&engine.doors, &file);
+            return of_file(engine, &file);
         }
         let names = names(&engine.doors, &dir.join(".cp9"));
         match names.as_slice() {
@@ -160,7 +162,7 @@ fn named(engine: &Engine, above: &[Utf8PathBuf], name: &str) -> Result<Folder, c
     let mut known = Vec::new();
     for dir in above {
         let folder = Folder::below(&dir.join(".cp9"), name);
-        if engine.doors.exists(&folder.root) || engine.doors.exists(&folder.destroy_record()) {
+        if is_known(engine, &folder) {
             return Ok(folder);
         }
         known.extend(names(&engine.doors, &dir.join(".cp9")));
@@ -180,7 +182,8 @@ fn named(engine: &Engine, above: &[Utf8PathBuf], name: &str) -> Result<Folder, c
 
 /// The session that came from a file: by what the folders recorded, so that a file that no longer parses
 /// can still be destroyed; else by the name it has now.
-fn of_file(doors: &Doors, file: &Utf8Path) -> Result<Folder, crate::EngineError> {
+fn of_file(engine: &Engine, file: &Utf8Path) -> Result<Folder, crate::EngineError> {
+    let doors = &engine.doors;
     let dir = dot_cp9(file);
     let recorded: Vec<String> = from_file(doors, file)
         .into_iter()
@@ -207,13 +210,25 @@ fn of_file(doors: &Doors, file: &Utf8Path) -> Result<Folder, crate::EngineError>
     let loaded = cp9_model::config::load(file, &bytes)
         .map_err(|problems| crate::error::invalid(file, problems))?;
     let folder = Folder::below(&dir, loaded.resolved.name.as_str());
-    if doors.exists(&folder.root) || doors.exists(&folder.destroy_record()) {
+    if is_known(engine, &folder) {
         return Ok(folder);
     }
     Err(SelectError::NotUp {
         path: file.to_owned(),
     }
     .into())
+}
+
+/// True for a session that is there, was destroyed, or whose folder somebody removed while it ran.
+fn is_known(engine: &Engine, folder: &Folder) -> bool {
+    let recorded = |dirs: Dirs| {
+        Registry::new(&engine.doors, &dirs)
+            .recorded(folder)
+            .is_some()
+    };
+    engine.doors.exists(&folder.root)
+        || engine.doors.exists(&folder.destroy_record())
+        || Dirs::of(&engine.doors.env).is_ok_and(recorded)
 }
 
 /// The sessions beside a file that recorded it as theirs.

@@ -205,8 +205,16 @@ impl Sandbox {
     /// under `.cp9` but destroy records.
     #[track_caller]
     pub fn destroy(&self) -> Run {
+        let host = fs::read_to_string(self.folder().join("host.json")).unwrap_or_default();
+        let host: serde_json::Value = serde_json::from_str(&host).unwrap_or_default();
         let run = self.cp9(["destroy", "--yes"]).run().assert_code(0);
         self.assert_nothing_left();
+        let socket = host["socket"].as_str().unwrap_or_default();
+        assert!(!Utf8Path::new(socket).exists(), "socket {socket} is left");
+        for port in ports(&host) {
+            let bound = std::net::TcpListener::bind(("127.0.0.1", port));
+            assert!(bound.is_ok(), "port {port} is still held");
+        }
         run
     }
 
@@ -242,6 +250,20 @@ impl Sandbox {
         let names = entries.map(|entry| entry.file_name().to_owned());
         names.filter(|name| name != ".destroyed").collect()
     }
+}
+
+/// The loopback ports that a host's facts name.
+fn ports(host: &serde_json::Value) -> Vec<u16> {
+    let services = host["ports"]
+        .as_object()
+        .into_iter()
+        .flat_map(serde_json::Map::values);
+    let ports = services
+        .filter_map(|ports| ports.as_object())
+        .flat_map(serde_json::Map::values);
+    ports
+        .filter_map(|port| u16::try_from(port.as_u64()?).ok())
+        .collect()
 }
 
 /// The scripted programs of a sandbox.

@@ -21,14 +21,14 @@ pub(crate) fn because(
     {
         return Some("environment");
     }
-    let known = ledger.entries.iter().any(|entry| {
-        let LedgerEntry::Process {
+    let known = ledger.entries.iter().any(|entry| match entry {
+        LedgerEntry::Process {
             pid, start_time, ..
-        } = entry;
-        process.id.is_same(ProcessId {
+        } => process.id.is_same(ProcessId {
             pid: *pid,
             start_time: *start_time,
-        })
+        }),
+        LedgerEntry::Port { .. } => false,
     });
     if known {
         return Some("ledger");

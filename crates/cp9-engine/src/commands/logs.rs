@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cp9_loop::logs::{self, Level, Query, TraceId};
 use cp9_model::config::resolved::Trace;
-use cp9_model::lifecycle::StateName;
+use cp9_model::lifecycle::{SessionState, StateName};
 use cp9_model::output::Target;
 use cp9_model::report::LogLine;
 use cp9_model::{Category, Explain};
@@ -171,10 +171,19 @@ fn trace_id(options: &LogsOptions, trace: &Trace) -> Result<Option<TraceId>, NoL
     options.trace_id.as_ref().map(parse).transpose()
 }
 
-/// The services to show, once the session is far enough. A paused session was ready, so its past may be read.
+/// True for a session that was paused after it had been ready: its past may be read.
+fn was_ready(state: &SessionState) -> bool {
+    state.paused && !state.entry(StateName::SessionReady).evidence.is_empty()
+}
+
+/// The services to show, once the session is far enough.
 fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineError> {
     let session = disk.state.name.to_string();
-    if let Some(state) = disk.state.first_unsettled().filter(|_| !disk.state.paused) {
+    if let Some(state) = disk
+        .state
+        .first_unsettled()
+        .filter(|_| !was_ready(&disk.state))
+    {
         let status = disk.state.entry(state).status.word();
         return Err(NoLogs::NotReady {
             session,

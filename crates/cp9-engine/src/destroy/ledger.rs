@@ -3,12 +3,13 @@
 
 use camino::Utf8PathBuf;
 use cp9_cloud::{Ledger, LedgerEntry};
+use cp9_tools::procs;
 
 use crate::commands::controller;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
-use crate::host::ProcessHost;
+use crate::host::{Host as _, ProcessHost};
 
 fn file(folder: &Folder) -> Utf8PathBuf {
     folder.destroy().join("ledger.json")
@@ -29,12 +30,17 @@ pub(super) fn write(
         .unwrap_or_default();
     let children = host.children().into_iter();
     let controller = controller::process(folder).map(|id| ("controller".to_owned(), id));
-    for (what, id) in children.chain(controller) {
-        let entry = LedgerEntry::Process {
+    let processes = children
+        .chain(controller)
+        .map(|(what, id)| LedgerEntry::Process {
             pid: id.pid,
             start_time: id.start_time,
             what,
-        };
+        });
+    let ports = held_ports(host)
+        .into_iter()
+        .map(|port| LedgerEntry::Port { port });
+    for entry in processes.chain(ports) {
         if !ledger.entries.contains(&entry) {
             ledger.entries.push(entry);
         }
@@ -44,4 +50,19 @@ pub(super) fn write(
         serde_json::to_vec_pretty(&ledger).expect("a ledger is plain data and always serialises");
     engine.doors.write_if_changed(&path, &bytes, 0o600)?;
     Ok(ledger)
+}
+
+/// The ports that the session's own living services hold now: each must be free in the end. A port that
+/// somebody else took while the session was paused is no business of ours.
+fn held_ports(host: &ProcessHost<'_>) -> Vec<u16> {
+    let facts = host.load().unwrap_or_default();
+    let living = host.living();
+    let services = facts
+        .iter()
+        .flat_map(|facts| &facts.ports)
+        .filter(|(service, _)| living.contains(*service));
+    services
+        .flat_map(|(_, ports)| ports.values().copied())
+        .filter(|port| !procs::is_port_free(*port))
+        .collect()
 }

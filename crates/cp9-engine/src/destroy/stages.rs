@@ -1,11 +1,9 @@
 //! The stages of a destroy in their order. A stage that fails is reported and stops none after it; only
 //! the post-scan decides.
 
-use std::collections::BTreeSet;
-
 use camino::Utf8PathBuf;
 use cp9_cloud::local::Local;
-use cp9_cloud::{Cloud as _, Found, Ledger, ProvenScope};
+use cp9_cloud::{Cloud as _, Found, Ledger, LedgerEntry, ProvenScope};
 use cp9_model::host::HostFacts;
 use cp9_model::report::{DestroyReport, Progress, StageReport, Survivor};
 use cp9_model::{ExitCode, Scope};
@@ -94,13 +92,12 @@ impl<'a> Destroy<'a> {
     async fn all_stages(&mut self) -> Result<(Vec<Survivor>, Option<String>), EngineError> {
         let ledger = ledger::write(self.engine, &self.folder, &self.host())?;
         let facts = self.host().load().unwrap_or_default();
-        let held = held_ports(facts.as_ref(), &self.host().living());
         self.stage_one().await;
         self.skip("substrate", "no cloud state ever began");
         let cloud = Local::new(self.engine.doors.clone(), self.folder.root.clone());
         let proven = cloud.prove(self.scope.clone()).await?;
         self.reap(&cloud, &proven, &ledger).await;
-        let survivors = self.post_scan(&cloud, &proven, &ledger, &held).await?;
+        let survivors = self.post_scan(&cloud, &proven, &ledger).await?;
         if survivors.is_empty() {
             let record = self.finish(facts.as_ref()).await?;
             return Ok((survivors, Some(record.into_string())));
@@ -157,14 +154,10 @@ impl<'a> Destroy<'a> {
         cloud: &Local,
         proven: &ProvenScope,
         ledger: &Ledger,
-        held: &BTreeSet<u16>,
     ) -> Result<Vec<Survivor>, EngineError> {
         let found = cloud.scan(proven, ledger).await?;
         let processes = found.iter().map(process_survivor);
-        let ports = held
-            .iter()
-            .filter(|port| !procs::is_port_free(**port))
-            .map(|port| port_survivor(*port));
+        let ports = ledger.entries.iter().filter_map(port_survivor);
         let survivors: Vec<Survivor> = processes.chain(ports).collect();
         let survived = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
         self.push(StageReport {
@@ -236,19 +229,6 @@ impl<'a> Destroy<'a> {
     }
 }
 
-/// The ports that the session's own living services hold now: each must be free in the end. A port that
-/// somebody else took while the session was paused is no business of ours.
-fn held_ports(facts: Option<&HostFacts>, living: &BTreeSet<String>) -> BTreeSet<u16> {
-    let services = facts
-        .iter()
-        .flat_map(|facts| &facts.ports)
-        .filter(|(service, _)| living.contains(*service));
-    services
-        .flat_map(|(_, ports)| ports.values().copied())
-        .filter(|port| !procs::is_port_free(*port))
-        .collect()
-}
-
 pub(crate) fn process_survivor(found: &Found) -> Survivor {
     Survivor {
         cloud: "local".into(),
@@ -263,13 +243,16 @@ pub(crate) fn process_survivor(found: &Found) -> Survivor {
     }
 }
 
-fn port_survivor(port: u16) -> Survivor {
-    Survivor {
+fn port_survivor(entry: &LedgerEntry) -> Option<Survivor> {
+    let LedgerEntry::Port { port } = entry else {
+        return None;
+    };
+    (!procs::is_port_free(*port)).then(|| Survivor {
         cloud: "local".into(),
         region: "this machine".into(),
         kind: "port".into(),
         id: port.to_string(),
         reason: "still in use, by a process that does not carry the session's scope".into(),
         remedy: Some(format!("see who listens: `ss -ltnp sport = :{port}`")),
-    }
+    })
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cp9_loop::Controller as _;
 use cp9_loop::embedded::Client;
 use cp9_model::control::ControllerStatus;
+use cp9_model::lifecycle::StateName;
 use cp9_model::report::Progress;
 use cp9_model::{Category, ExitCode, Explain};
 use thiserror::Error;
@@ -85,6 +86,10 @@ pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
         run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == facts::bytes(run, true)?;
     if !same || run.mode.generate_only {
         return Ok(same);
+    }
+    if !run.made.kept.contains(&StateName::TiltReady) {
+        // The controller has just taken the plan over; what it makes of it is still to come.
+        return Ok(false);
     }
     let status = client(run).await?.status().await?;
     let holds = settled::settled(run.made.plan()?, &status);

@@ -10,10 +10,13 @@
 )]
 
 mod crash;
+mod deploy;
 mod destroy;
 mod dialect;
 mod doctor;
+mod gate;
 mod help;
+mod logs;
 mod overrides;
 mod prebuilt;
 mod reload;
@@ -21,6 +24,8 @@ mod schema;
 mod session_file;
 mod setup;
 mod stub_services;
+mod survivors;
+mod trace;
 mod up;
 mod usage;
 

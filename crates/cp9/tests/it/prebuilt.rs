@@ -62,3 +62,20 @@ pub(crate) fn speed_up(sandbox: &Sandbox) {
     }
     sandbox.write("cp9.yaml", &text);
 }
+
+/// A service of the quickstart, compiled.
+pub(crate) fn built(service: &str) -> Utf8PathBuf {
+    BUILT.join(service)
+}
+
+/// A program of `tests/fixtures`, compiled.
+pub(crate) fn fixture(name: &str) -> Utf8PathBuf {
+    let out = BUILT.join(name);
+    let main = format!("{}/tests/fixtures/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+    let built = Command::new("rustc")
+        .args(["--edition=2021", "-o", out.as_str(), &main])
+        .status()
+        .expect("rustc starts");
+    assert!(built.success(), "{name} does not compile");
+    out
+}
