@@ -17,6 +17,10 @@ pub struct Generation {
     /// SHA-256 of the binary that the running process executes; without a build the digest of all
     /// that it was started from.
     pub running: Option<String>,
+    /// Digest of older source files from which the very same bytes were built: right after a change
+    /// of a comment, and a sign of a build that does not build after any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged_since: Option<String>,
     /// True when what runs was made from the files on disk.
     pub current: bool,
     /// The pair that differs.
@@ -60,6 +64,8 @@ pub struct Measured {
     pub built: Option<String>,
     /// True when the last build ended well and left the product of an earlier one.
     pub unreplaced: bool,
+    /// Digest of the source files that the same bytes were built from first.
+    pub first_from: Option<String>,
     /// SHA-256 of the binary on disk.
     pub binary: Option<String>,
     /// SHA-256 of what the process executes; none when there is no process.
@@ -73,11 +79,13 @@ impl Generation {
         let Measured {
             source,
             built_from,
+            first_from,
             binary,
             running,
             ..
         } = measured;
         Self {
+            unchanged_since: first_from.filter(|first| built_from.as_ref() != Some(first)),
             source,
             built_from,
             binary,
@@ -95,6 +103,7 @@ impl Generation {
             built_from: None,
             binary: None,
             running,
+            unchanged_since: None,
             current: differs.is_none(),
             differs,
         }
@@ -109,6 +118,7 @@ fn differs(measured: &Measured) -> Option<Pair> {
         unreplaced,
         binary,
         running,
+        first_from: _,
     } = measured;
     if *unreplaced || !same(source.as_ref(), built_from.as_ref()) || binary.is_none() {
         return Some(Pair::SourceBinary);
@@ -137,6 +147,7 @@ mod tests {
             built_from,
             built,
             unreplaced: false,
+            first_from: None,
             binary,
             running,
         }
@@ -176,6 +187,19 @@ mod tests {
             ..measured(["s", "s", "b", "b", "b"])
         };
         assert_eq!(Generation::built(kept).differs, Some(Pair::SourceBinary));
+    }
+
+    #[test]
+    fn the_same_bytes_from_older_sources_are_told_and_no_failure() {
+        let of = |first: &str| {
+            let generation = Generation::built(Measured {
+                first_from: Some(first.into()),
+                ..measured(["s", "s", "b", "b", "b"])
+            });
+            assert!(generation.current);
+            generation.unchanged_since
+        };
+        assert_eq!((of("s"), of("r")), (None, Some("r".into())));
     }
 
     #[test]

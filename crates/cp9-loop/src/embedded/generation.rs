@@ -19,6 +19,9 @@ const OLD_COPIES: usize = 1;
 pub(super) struct Generation {
     /// Digest of the watched files.
     pub(super) source: String,
+    /// Digest of the watched files that the same bytes were made from first.
+    #[serde(default)]
+    pub(super) first: Option<String>,
     /// SHA-256 of the binary.
     pub(super) binary: String,
     /// Digest of the build's plan entry.
@@ -95,8 +98,10 @@ pub(super) fn write(
     let (Some(path), Some(binary)) = (&resource.binary, &product.binary) else {
         return Ok(());
     };
+    let before = read(doors, path).filter(|before| before.binary == *binary);
     let generation = Generation {
         source: product.source.clone(),
+        first: before.map(|before| before.first.unwrap_or(before.source)),
         binary: binary.clone(),
         plan: build_digest(resource),
         stamps,
@@ -110,6 +115,14 @@ fn save(doors: &Doors, binary: &str, generation: &Generation) -> Result<(), File
     let text = serde_json::to_vec_pretty(generation)
         .expect("a record is plain data and always serialises");
     doors.write_atomic(&record(binary), &text, 0o600)
+}
+
+impl Generation {
+    /// The digest of the watched files that a binary was made from first, if this is its record.
+    pub(super) fn first_from(&self, binary: Option<&String>) -> Option<String> {
+        let first = self.first.as_ref().unwrap_or(&self.source);
+        (binary == Some(&self.binary)).then(|| first.clone())
+    }
 }
 
 /// The product that an earlier controller built, if binary and plan entry are still the same.
@@ -240,6 +253,26 @@ mod tests {
         assert_eq!(resume(&doors, &other), None, "another command");
         doors.write_atomic(&binary, b"v2", 0o700).expect("write");
         assert_eq!(resume(&doors, &resource), None, "another binary");
+    }
+
+    #[test]
+    fn the_first_sources_of_the_same_bytes_are_remembered() {
+        let (_dir, doors, live) = place();
+        let binary = live.join("service");
+        let resource = resource(&binary);
+        let first = |hash: &str, source: &str| {
+            let product = Product {
+                binary: Some(hash.into()),
+                source: source.into(),
+            };
+            write(&doors, &resource, &product, Stamps::default()).expect("record");
+            let record = read(&doors, binary.as_str()).expect("record");
+            record.first_from(product.binary.as_ref()).expect("its own")
+        };
+        assert_eq!(first("b1", "s1"), "s1");
+        assert_eq!(first("b1", "s2"), "s1");
+        assert_eq!(first("b1", "s3"), "s1");
+        assert_eq!(first("b2", "s3"), "s3");
     }
 
     #[test]

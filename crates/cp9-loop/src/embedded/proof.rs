@@ -81,6 +81,9 @@ impl Look<'_> {
             source,
             built_from: lineage.and_then(|lineage| lineage.made_from.clone()),
             built: made.binary.clone(),
+            first_from: record
+                .as_ref()
+                .and_then(|record| record.first_from(made.binary.as_ref())),
             unreplaced: lineage.is_some_and(|lineage| lineage.unreplaced),
             binary,
             running,

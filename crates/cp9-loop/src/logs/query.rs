@@ -112,10 +112,12 @@ impl Query {
         self.min_level.is_none_or(|least| level >= least) && young() && traced()
     }
 
-    /// Lines in the order of their times, each with its trace id.
+    /// Lines in the order of their times, each with its trace id. Times all have the same width,
+    /// so that they sort as text too.
     fn told(&self, mut lines: Vec<LogLine>) -> Vec<LogLine> {
         lines.sort_by_cached_key(time);
         for line in &mut lines {
+            line.time = format!("{:.6}", time(line));
             line.trace_id = trace_id(&line.text, &self.trace_keys);
         }
         lines

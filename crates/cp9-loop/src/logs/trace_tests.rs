@@ -188,7 +188,7 @@ proptest::proptest! {
     #[test]
     fn an_id_within_a_longer_word_is_never_found(id in "[a-z0-9]{1,12}", more in "[a-z0-9_-]{1,5}") {
         let id_parsed = TraceId::parse(&id).expect("an id");
-        for line in [format!("x {id}{more}"), format!("{more}{id} x"), format!("trace_id={id}{more}")] {
+        for line in [format!("( {id}{more}"), format!("{more}{id} )"), format!("trace_id={id}{more}")] {
             let split = trace_part(&format!("{id}{more}")).is_some();
             proptest::prop_assert!(split || !id_parsed.marks(&line, &keys()), "{line}");
         }
