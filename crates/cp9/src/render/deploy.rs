@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use cp9_model::generation::{Generation, Pair};
 use cp9_model::report::{DeployReport, DeployStep};
 
-use super::style::{BAD, DIM, GOOD, clean, paint, seconds};
+use super::style::{BAD, DIM, GOOD, HINT, clean, paint, seconds};
 
 /// How much of a digest is shown; the whole of it is in the JSON form.
 const SHOWN: usize = 12;
+
+/// What a build that does not build looks like, and a change of a comment too.
+const UNCHANGED: &str = "the sources changed, and the build made the very same binary from them";
 
 /// The report as text.
 pub(crate) fn deploy(report: &DeployReport) -> String {
@@ -63,6 +66,9 @@ fn generations(generation: &Generation) -> String {
         line("binary", generation.binary.as_ref(), made_from(generation));
     }
     line("running", generation.running.as_ref(), String::new());
+    if generation.unchanged_since.is_some() {
+        let _ = writeln!(text, "{} {UNCHANGED}", paint(HINT, "note:"));
+    }
     text
 }
 
