@@ -179,3 +179,43 @@ fn a_level_keeps_what_is_as_bad() {
     );
     assert_eq!(place.read(&least(Level::Info)).len(), 3);
 }
+
+#[test]
+fn a_trace_is_found_in_indexed_and_raw_lines_and_told_with_each() {
+    let place = Place::new();
+    let keys = vec!["trace_id".to_owned()];
+    place.append(
+        "logs/raw/api.log",
+        "2026-01-02T12:00:01.5Z INFO in trace_id=a1\n2026-01-02T12:00:02Z INFO trace_id=a11\n",
+    );
+    place.index();
+    place.append(
+        "logs/raw/db.log",
+        "2026-01-02T12:00:01.25Z trace_id=\"A1\" first\nfor a1\n",
+    );
+    let query = Query {
+        trace: Some(TraceId::parse("a1").expect("an id")),
+        trace_keys: keys.clone(),
+        ..all()
+    };
+    let lines = read(&place.doors, &place.path(""), &query).expect("reads");
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| (line.resource.as_str(), line.trace_id.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [("db", Some("A1")), ("db", None), ("api", Some("a1"))]
+    );
+    assert_eq!(lines[0].time, "2026-01-02T12:00:01.250000Z");
+    assert!(lines.is_sorted_by_key(|line| line.time.clone()));
+    let every = Query {
+        trace_keys: keys,
+        ..all()
+    };
+    let lines = read(&place.doors, &place.path(""), &every).expect("reads");
+    assert_eq!(
+        lines.iter().filter(|line| line.trace_id.is_some()).count(),
+        3
+    );
+}
