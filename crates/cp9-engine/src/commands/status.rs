@@ -14,6 +14,7 @@ use cp9_model::output::Target;
 use cp9_model::report::{ControllerReport, ServiceReport, StateReport, StatusReport};
 use cp9_model::yaml::{self, Options};
 use cp9_model::{Category, ExitCode, Explain};
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
@@ -121,6 +122,8 @@ pub async fn status(engine: &Engine, options: StatusOptions) -> Outcome<StatusRe
         Ok(found) => found,
         Err(error) => return Outcome::failed(error, Target::default()),
     };
+    // Asking is a use too, but the answer is about the time before.
+    let last_active = engine.doors.modified(&folder.last_active());
     touch(engine, &folder);
     let target = target(&disk);
     let waited = match options.wait {
@@ -135,7 +138,14 @@ pub async fn status(engine: &Engine, options: StatusOptions) -> Outcome<StatusRe
     };
     let (now, controller) = ask(engine, &folder, &disk).await;
     let (now, error) = (now.or(waited.last), waited.error);
-    let report = report(engine, &folder, &disk, now.as_ref(), controller);
+    let report = report(
+        engine,
+        &folder,
+        &disk,
+        last_active,
+        now.as_ref(),
+        controller,
+    );
     Outcome {
         report: Some(report),
         error,
@@ -166,10 +176,10 @@ fn report(
     engine: &Engine,
     folder: &Folder,
     disk: &OnDisk,
+    last_active: Option<Timestamp>,
     now: Option<&ControllerStatus>,
     controller: ControllerReport,
 ) -> StatusReport {
-    let last_active = engine.doors.modified(&folder.last_active());
     let ttl = disk
         .config
         .as_ref()
