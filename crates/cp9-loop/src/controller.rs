@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use cp9_model::control::{ControllerStatus, Hello};
+use cp9_model::devplan::API_VERSION;
 use cp9_model::{Category, Explain};
 use cp9_tools::{FileError, LockError};
 use thiserror::Error;
@@ -79,6 +80,14 @@ pub enum ControllerError {
     PlanFile {
         /// Why.
         source: FileError,
+    },
+    /// The plan is not in the format.
+    #[error("dev plan `{path}` is not in the format `{API_VERSION}`")]
+    PlanFormat {
+        /// The plan.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
     },
     /// The plan is not one that this controller can execute.
     #[error("dev plan `{path}`: {reason}")]
@@ -166,7 +175,7 @@ impl Explain for ControllerError {
             Self::Lock { source, .. } => source.category(),
             Self::PlanFile { source } | Self::File { source } => source.category(),
             Self::Logs { source } => source.category(),
-            Self::Plan { .. } | Self::Refused { .. } => Category::Config,
+            Self::PlanFormat { .. } | Self::Plan { .. } | Self::Refused { .. } => Category::Config,
             Self::Connect { .. } | Self::Timeout { .. } | Self::System { .. } => {
                 Category::Transient
             }
@@ -179,7 +188,7 @@ impl Explain for ControllerError {
     fn code(&self) -> &'static str {
         match self {
             Self::Lock { source, .. } => source.code(),
-            Self::PlanFile { .. } | Self::Plan { .. } => "plan-invalid",
+            Self::PlanFile { .. } | Self::PlanFormat { .. } | Self::Plan { .. } => "plan-invalid",
             Self::File { source } => source.code(),
             Self::Logs { source } => source.code(),
             Self::Listen { .. } => "controller-socket",
@@ -194,7 +203,9 @@ impl Explain for ControllerError {
     fn remedy(&self) -> Option<String> {
         match self {
             Self::Lock { source, .. } => source.remedy(),
-            Self::PlanFile { .. } | Self::Plan { .. } => Some("cp9 up".into()),
+            Self::PlanFile { .. } | Self::PlanFormat { .. } | Self::Plan { .. } => {
+                Some("cp9 up".into())
+            }
             Self::File { source } => source.remedy(),
             Self::Logs { source } => source.remedy(),
             Self::Listen { socket, .. } => Some(format!(

@@ -20,12 +20,12 @@ pub enum SecretsError {
         source: FileError,
     },
     /// A line is not in the format.
-    #[error("secrets `{path}` line {} column {}: {}", .first.line, .first.column, .first.message)]
+    #[error("cannot read secrets `{path}` from line {} column {} on", .source.0.line, .source.0.column)]
     Format {
         /// The file.
         path: Utf8PathBuf,
-        /// The first problem; it never shows a value.
-        first: Box<Diagnostic>,
+        /// The first problem.
+        source: NoSecret,
     },
     /// A key that the plan refers to is not there.
     #[error("secrets `{path}` hold no key `{key}`")]
@@ -36,6 +36,11 @@ pub enum SecretsError {
         key: String,
     },
 }
+
+/// What is wrong with a line; it never shows a value.
+#[derive(Debug, Error)]
+#[error("{}", .0.message)]
+pub struct NoSecret(Box<Diagnostic>);
 
 impl Explain for SecretsError {
     fn category(&self) -> Category {
@@ -51,7 +56,7 @@ impl Explain for SecretsError {
     fn remedy(&self) -> Option<String> {
         match self {
             Self::Read { source, .. } => source.remedy(),
-            Self::Format { first, .. } => first.help.clone(),
+            Self::Format { source, .. } => source.0.help.clone(),
             Self::Missing { path, key } => Some(format!("add a line `{key}=…` to `{path}`")),
         }
     }
@@ -78,7 +83,7 @@ fn format_error(path: &Utf8Path, found: Vec<Diagnostic>) -> SecretsError {
     match found.into_iter().next() {
         Some(first) => SecretsError::Format {
             path,
-            first: Box::new(first),
+            source: NoSecret(Box::new(first)),
         },
         None => SecretsError::Missing {
             path,
@@ -108,10 +113,11 @@ mod tests {
         doors
             .write_atomic(&path, b"A=1\nB =2hunter33\n", 0o600)
             .expect("write");
-        let error = load(&doors, &path)
-            .expect_err("blank before `=`")
-            .to_string();
+        let error = load(&doors, &path).expect_err("blank before `=`");
+        let cause = std::error::Error::source(&error).expect("a cause");
+        let (error, cause) = (error.to_string(), cause.to_string());
         assert!(error.contains("line 2 column"), "{error}");
-        assert!(!error.contains("hunter33"), "{error}");
+        assert!(!error.contains(&cause), "the printer shows the chain");
+        assert!(!format!("{error}{cause}").contains("hunter33"), "{cause}");
     }
 }

@@ -20,7 +20,6 @@ use super::session::Session;
 const OUTPUT: &str = "${output}";
 /// Lines of the compiler's message.
 const LINES: usize = 40;
-const BYTES: u64 = 64 * 1024;
 /// What files may be dated before the clock: file systems round.
 const TIME_SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// How long a killed build may take to clean up.
@@ -93,7 +92,7 @@ impl Build {
                 Err(outcome) => outcome,
             },
             Ok(Some(exit)) => {
-                let last = last_lines(doors, &log, from, LINES, BYTES);
+                let last = last_lines(doors, &log, from, LINES);
                 Outcome::Failed(if last.is_empty() {
                     how(exit)
                 } else {

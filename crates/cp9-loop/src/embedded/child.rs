@@ -25,7 +25,9 @@ const STOP_LOOK: Duration = Duration::from_millis(5);
 const KILL_TIME: Duration = Duration::from_secs(3);
 /// Last lines of output that explain an unexpected end.
 const LAST_LINES: usize = 5;
-const LAST_BYTES: u64 = 8 * 1024;
+/// Where last lines are looked for, and what is shown of each.
+const LAST_BYTES: u64 = 128 * 1024;
+const LINE_BYTES: usize = 4 * 1024;
 
 /// `run/<svc>/child.json`: how the next controller, and destroy, find the process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +191,7 @@ impl Run {
             Exit::Code(code) => format!("exited with code {code}"),
             Exit::Signal(signal) => format!("killed by signal {signal}"),
         };
-        let last = last_lines(&self.session.doors, log, from, LAST_LINES, LAST_BYTES);
+        let last = last_lines(&self.session.doors, log, from, LAST_LINES);
         if last.is_empty() {
             how
         } else {
@@ -245,30 +247,38 @@ pub(super) fn end_last_line(doors: &Doors, log: &Utf8Path) {
     }
 }
 
-/// The last lines that were appended to a raw file after an offset, clean and redacted.
-pub(super) fn last_lines(
-    doors: &Doors,
-    log: &Utf8Path,
-    from: u64,
-    lines: usize,
-    bytes: u64,
-) -> Vec<String> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut text = Vec::new();
-    let read = std::fs::File::open(log).and_then(|mut file| {
-        let end = file.metadata()?.len();
-        file.seek(SeekFrom::Start(from.max(end.saturating_sub(bytes))))?;
-        file.take(bytes).read_to_end(&mut text)
-    });
-    if read.is_err() {
+/// The last lines that were appended to a raw file after an offset, clean and redacted. A line
+/// whose beginning is out of reach is left out: of a secret in two halves neither is recognised.
+pub(super) fn last_lines(doors: &Doors, log: &Utf8Path, from: u64, lines: usize) -> Vec<String> {
+    let Ok((text, whole)) = last_bytes(log, from) else {
         return Vec::new();
-    }
+    };
     let clean: Vec<String> = text
         .split(|byte| *byte == b'\n')
-        .map(|line| logs::clean(line, &doors.redactor))
+        .skip(usize::from(!whole))
+        .map(|line| shortened(logs::clean(line, &doors.redactor)))
         .filter(|line| !line.trim().is_empty())
         .collect();
     clean[clean.len().saturating_sub(lines)..].to_vec()
+}
+
+/// The end of what follows an offset, and whether it is all of it.
+fn last_bytes(log: &Utf8Path, from: u64) -> std::io::Result<(Vec<u8>, bool)> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = std::fs::File::open(log)?;
+    let start = from.max(file.metadata()?.len().saturating_sub(LAST_BYTES));
+    file.seek(SeekFrom::Start(start))?;
+    let mut text = Vec::new();
+    file.take(LAST_BYTES).read_to_end(&mut text)?;
+    Ok((text, start == from))
+}
+
+fn shortened(mut line: String) -> String {
+    if line.len() > LINE_BYTES {
+        line.truncate(line.floor_char_boundary(LINE_BYTES));
+        line.push('…');
+    }
+    line
 }
 
 /// An error with its causes and what to do, in one line.
@@ -281,4 +291,43 @@ pub(super) fn in_words<E: std::error::Error + 'static>(error: &E) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use cp9_tools::{Clock, Environment, Secret};
+
+    use super::*;
+
+    fn lines(text: &str, from: u64, lines: usize) -> Vec<String> {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let log = Utf8PathBuf::from_path_buf(dir.path().join("a.log")).expect("utf-8");
+        let doors = Doors::new(Environment::default(), Clock::system(), false);
+        doors.redactor.add(&Secret::new("hunter22".to_owned()));
+        doors.append_line(&log, text).expect("write");
+        last_lines(&doors, &log, from, lines)
+    }
+
+    #[test]
+    fn last_lines_are_those_of_this_run_clean_and_redacted() {
+        let text = "old\none\n\n\x1b[31mtwo hunter22\x1b[0m\nthree";
+        assert_eq!(lines(text, 4, 5), ["one", "two ***", "three"]);
+        assert_eq!(lines(text, 4, 1), ["three"]);
+    }
+
+    #[test]
+    fn half_a_secret_at_the_edge_is_not_shown() {
+        let reach = usize::try_from(LAST_BYTES).expect("small");
+        let end = format!("\n{}\nlast", "x".repeat(reach - 4 - "\n\nlast\n".len()));
+        let text = format!("hunter22{end}");
+        let shown = lines(&text, 0, 5);
+        assert_eq!(shown.len(), 2, "{}", shown[0]);
+        assert!(!shown.join("").contains("er22"));
+    }
+
+    #[test]
+    fn a_long_line_is_shown_by_its_beginning() {
+        let shown = lines(&"ä".repeat(LINE_BYTES), 0, 1);
+        assert_eq!(shown[0].chars().count(), LINE_BYTES / 2 + 1);
+    }
 }

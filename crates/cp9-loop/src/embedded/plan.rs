@@ -16,12 +16,12 @@ pub(super) fn read(doors: &Doors, paths: &SessionFolderPaths) -> Result<DevPlan,
     let text = doors
         .read_text(&path)
         .map_err(|source| ControllerError::PlanFile { source })?;
-    let refuse = |reason: String| ControllerError::Plan {
-        path: path.clone(),
-        reason,
-    };
-    let plan: DevPlan = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-    check(&plan).map_err(refuse)?;
+    let plan: DevPlan =
+        serde_json::from_str(&text).map_err(|source| ControllerError::PlanFormat {
+            path: path.clone(),
+            source,
+        })?;
+    check(&plan).map_err(|reason| ControllerError::Plan { path, reason })?;
     Ok(plan)
 }
 

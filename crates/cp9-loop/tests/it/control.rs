@@ -124,7 +124,12 @@ async fn a_plan_that_cannot_be_executed_changes_nothing() {
         "{error}"
     );
     session.save("s/tilt/dev-plan.json", "{");
-    assert!(client.reload().await.is_err());
+    let error = client.reload().await.expect_err("refused");
+    assert!(
+        matches!(&error, ControllerError::Refused { message }
+            if message.contains("is not in the format `cp9.devplan/v1`: EOF while")),
+        "{error}"
+    );
     let after = client.status().await.expect("status");
     assert_eq!(after.resources, before.resources);
     assert_eq!(after.hello, before.hello);

@@ -194,3 +194,28 @@ async fn liveness_restarts_a_process() {
     assert_ne!(pid(&second, "api"), pid(&first, "api"));
     session.client().await.stop().await.expect("stops");
 }
+
+#[tokio::test]
+async fn what_a_probe_says_is_shown_without_secrets() {
+    let mut session = Session::new();
+    session.save("s/secrets/api.env", "TOKEN=hunter22\n");
+    let script = "printf 'bad \\033[31mhun\\033[0mter22 %s' $TOKEN; exit 1";
+    let entry = session.command_service("api", "exec sleep 1000");
+    entry["secrets"] =
+        serde_json::json!([{"env": "TOKEN", "file": "${session}/secrets/api.env", "key": "TOKEN"}]);
+    entry["ready"]["check"] =
+        serde_json::json!({"type": "exec", "argv": ["/bin/sh", "-c", script]});
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let status = watch
+        .until("the probe's answer", |status| {
+            of(status, "api").message.is_some()
+        })
+        .await;
+    assert_eq!(
+        of(&status, "api").message.as_deref(),
+        Some("`/bin/sh` ended with code 1 bad *** ***")
+    );
+    session.client().await.stop().await.expect("stops");
+}

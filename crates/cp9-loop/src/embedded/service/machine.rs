@@ -93,7 +93,8 @@ impl Service {
             Event::Adopted(id, started) => self.adopted(id, started, now),
             Event::Spawned(run, id) if run == self.run => self.spawned(id, now),
             Event::SpawnFailed(run, message) if run == self.run => {
-                self.verdict = true;
+                // One that was on its way out again says nothing of what comes next.
+                self.verdict |= self.then.is_none();
                 self.ended(&message, now)
             }
             Event::Exited(run, message) if run == self.run => self.ended(&message, now),

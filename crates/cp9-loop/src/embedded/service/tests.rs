@@ -158,6 +158,23 @@ fn events_of_an_older_run_change_nothing() {
 }
 
 #[test]
+fn a_start_that_was_called_off_is_no_verdict() {
+    let mut service = service(false);
+    service.step(Event::Entry("e".into()), secs(0));
+    service.step(Event::Product(product("b1", "s1")), secs(0));
+    service.step(Event::DepsMet, secs(0));
+    let newer = Event::Product(product("b2", "s2"));
+    assert_eq!(service.step(newer, secs(0)), [Action::Stop(1)]);
+    let called_off = Event::SpawnFailed(1, "stopped before its start".into());
+    assert_eq!(service.step(called_off, secs(0)), [spawn(2, "b2", "s2")]);
+    assert_eq!((service.verdict, service.message.clone()), (false, None));
+
+    let failed = Event::SpawnFailed(2, "no such program".into());
+    service.step(failed, secs(0));
+    assert!(service.verdict);
+}
+
+#[test]
 fn a_crash_backs_off_and_a_new_binary_starts_at_once() {
     let mut service = running(false);
     let actions = service.step(Event::Exited(1, "exit code 1".into()), secs(2));
