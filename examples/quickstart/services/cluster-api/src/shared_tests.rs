@@ -36,7 +36,7 @@ mod http {
         let reply = raw(&address, format!("{head}t1\r\n\r\nü and more").as_bytes());
         assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
         assert!(reply.contains("X-Trace-Id: t1\r\n"), "{reply}");
-        assert!(reply.ends_with("\r\n\r\n\"POST /a ü\""), "{reply}");
+        assert!(reply.ends_with("\r\n\r\n\"POST /a ü\"\n"), "{reply}");
         let reply = raw(&address, format!("{head}a b\r\n\r\nü").as_bytes());
         assert!(reply.contains("X-Trace-Id: ") && !reply.contains("a b"), "{reply}");
         let reply = raw(&address, b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -164,7 +164,8 @@ fn request(message: Message) -> Result<(Request, bool), Failure> {
 }
 
 fn send(mut stream: &TcpStream, response: &Response, trace: &str, body: bool) -> io::Result<()> {
-    let text = response.body.to_string();
+    // The line end is for people who call this from a terminal.
+    let text = format!("{}\n", response.body);
     let mut head = format!("HTTP/1.1 {} {}\r\n", response.status, reason(response.status));
     head += "Content-Type: application/json\r\nConnection: close\r\n";
     head += &format!("Content-Length: {}\r\nX-Trace-Id: {trace}\r\n", text.len());
