@@ -8,7 +8,7 @@ use cp9_model::devplan::Check;
 use cp9_model::host::HostFacts;
 use cp9_model::{Owner, Scope, ServiceName};
 use cp9_render::process::{Session, translate};
-use cp9_render::{AppTree, argo, graph, ports_wanted};
+use cp9_render::{AppTree, ServiceInput, argo, graph, ports_wanted};
 
 fn read(root: &Utf8Path, below: &Utf8Path, tree: &mut AppTree) {
     for entry in root
@@ -45,6 +45,24 @@ fn values<T: Clone>(
     names.map(|name| (name, value.clone())).collect()
 }
 
+/// A host whose ports are all allocated.
+fn host(config: &ResolvedConfig, inputs: &[ServiceInput]) -> HostFacts {
+    let mut ports: BTreeMap<String, BTreeMap<u16, u16>> = BTreeMap::new();
+    for (port, wanted) in (20_001..).zip(ports_wanted(inputs, config)) {
+        ports
+            .entry(wanted.service)
+            .or_default()
+            .insert(wanted.container, port);
+    }
+    HostFacts {
+        api_version: "cp9.host/v1".to_owned(),
+        mode: "process".to_owned(),
+        id: "id".to_owned(),
+        socket: "/w/s".to_owned(),
+        ports,
+    }
+}
+
 #[test]
 fn the_quickstart_becomes_processes_that_know_each_other() {
     let mut tree = AppTree::default();
@@ -60,20 +78,7 @@ fn the_quickstart_becomes_processes_that_know_each_other() {
             .position(|node| node.name.as_str() == name)
     };
     assert!(place("cluster-worker") < place("cluster-api"));
-    let mut ports: BTreeMap<String, BTreeMap<u16, u16>> = BTreeMap::new();
-    for (port, wanted) in (20_001..).zip(ports_wanted(&inputs, &config)) {
-        ports
-            .entry(wanted.service)
-            .or_default()
-            .insert(wanted.container, port);
-    }
-    let host = HostFacts {
-        api_version: "cp9.host/v1".to_owned(),
-        mode: "process".to_owned(),
-        id: "id".to_owned(),
-        socket: "/w/s".to_owned(),
-        ports,
-    };
+    let host = host(&config, &inputs);
     let scope = Scope {
         owner: Owner::new("local"),
         session: config.name.clone(),

@@ -67,7 +67,7 @@ fn a_bare_stub_is_permissive_and_warned_about() {
         .stub
         .iter()
         .find(|(name, _)| name.as_str() == "bare");
-    assert_eq!(bare.map(|(_, stub)| stub.kind.as_str()), Some("permissive"));
+    assert_eq!(bare.map(|(_, stub)| stub.kind.as_str()), Some("undefined"));
 }
 
 #[test]
