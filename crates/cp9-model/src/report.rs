@@ -4,6 +4,7 @@ mod deploy;
 
 pub mod doctor;
 pub mod setup;
+pub mod stub;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use crate::graph::ServiceKind;
 
 pub use doctor::DoctorReport;
 pub use setup::SetupReport;
+pub use stub::StubReport;
 
 pub use deploy::{DeployReport, DeployStep};
 

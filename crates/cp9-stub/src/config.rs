@@ -86,7 +86,7 @@ impl Config {
     }
 
     /// Refuses what is missing for the kind, or means nothing for it.
-    pub(crate) fn check(&self) -> Result<(), StubError> {
+    pub fn check(&self) -> Result<(), StubError> {
         let kind = self.kind;
         let missing = |option| Err(StubError::Missing { kind, option });
         let surplus = |option| Err(StubError::Surplus { kind, option });

@@ -45,13 +45,13 @@ pub enum StubError {
         /// What it is.
         found: String,
     },
-    /// The definition breaks a rule of OpenAPI that is not about one operation.
-    #[error("definition `{path}` is no valid OpenAPI 3.0 document: {reason}")]
+    /// The definition breaks rules of OpenAPI that no answer shows.
+    #[error("definition `{path}` is no valid OpenAPI 3.0 document in {} places", faults.len())]
     Invalid {
         /// The definition.
         path: Utf8PathBuf,
-        /// What is wrong.
-        reason: String,
+        /// Each place and what is wrong there.
+        faults: Vec<String>,
     },
     /// Operations have no answer.
     #[error("definition `{path}` has {} of {total} operations without a valid answer", refusals.len())]
@@ -130,7 +130,7 @@ impl StubError {
             Self::Version { .. } => {
                 "convert it to OpenAPI 3.0, or use `kind: permissive` until then".into()
             }
-            Self::Invalid { .. } => "correct the document at that place".into(),
+            Self::Invalid { .. } => "correct the document at these places".into(),
             Self::Refused { .. } => {
                 "give these operations a success response whose schema can be met, or take them out"
                     .into()
@@ -145,11 +145,13 @@ impl StubError {
         }
     }
 
-    /// The operations that were refused, if that is what is wrong.
-    pub fn refusals(&self) -> &[Refusal] {
+    /// Every single reason, where there are several: operations that were refused, rules that are
+    /// broken.
+    pub fn details(&self) -> Vec<String> {
         match self {
-            Self::Refused { refusals, .. } => refusals,
-            _ => &[],
+            Self::Refused { refusals, .. } => refusals.iter().map(ToString::to_string).collect(),
+            Self::Invalid { faults, .. } => faults.clone(),
+            _ => Vec::new(),
         }
     }
 }

@@ -74,8 +74,8 @@ fn told(error: &StubError) -> String {
         lines.push(format!("caused by: {found}"));
         cause = found.source();
     }
-    let refusals = error.refusals().iter();
-    lines.extend(refusals.map(|refusal| format!("caused by: {refusal}")));
+    let details = error.details().into_iter();
+    lines.extend(details.map(|detail| format!("caused by: {detail}")));
     lines.push(format!("\nhint: {}\n", error.remedy()));
     lines.join("\n")
 }

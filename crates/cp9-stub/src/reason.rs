@@ -8,6 +8,8 @@ pub(crate) struct Reason {
     text: String,
     /// Steps from the inside out.
     at: Vec<String>,
+    /// Set for what lies in another document.
+    foreign: bool,
     /// Set once the search was given up, so that no further branch is tried.
     pub(crate) spent: bool,
 }
@@ -18,8 +20,25 @@ impl Reason {
         Self {
             text: text.into(),
             at: Vec::new(),
+            foreign: false,
             spent: false,
         }
+    }
+
+    /// A reference leads to another document.
+    pub(crate) fn foreign(reference: &str) -> Self {
+        let text = format!(
+            "reference `{reference}` leads to another document, and only local references are served"
+        );
+        Self {
+            foreign: true,
+            ..Self::new(text)
+        }
+    }
+
+    /// True if only another document could tell.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign
     }
 
     /// The search costs too much.

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use cp9_model::ExitCode;
 
-use crate::commands::{controller, deploy, destroy, doctor, logs, pause, schema, status, up};
+use crate::commands::{controller, deploy, destroy, doctor, logs, pause, schema, status, stub, up};
 use crate::duration;
 
 /// Development sessions: services built from source, live reload on save, and a destroy that
@@ -88,6 +88,9 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     /// Prove that cp9 may act where the session writes; creates nothing
     Setup,
+    /// Serve a stub of a service by itself
+    #[command(subcommand)]
+    Stub(stub::StubCommand),
     /// Print a JSON Schema of cp9's files and output
     Schema(schema::SchemaArgs),
     /// Print every command with its arguments, defaults and exit codes

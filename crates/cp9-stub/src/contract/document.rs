@@ -1,6 +1,6 @@
 //! One definition as a tree of values, and the references inside it.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::Value;
 
 use crate::error::StubError;
@@ -37,17 +37,16 @@ impl Document {
     /// Parses bytes; `path` only names them.
     pub(crate) fn parse(bytes: &[u8], path: &Utf8Path) -> Result<Self, StubError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let is_json = bytes.trim_ascii_start().starts_with(b"{");
-        let root = if is_json { json(bytes) } else { yaml(bytes) };
+        let (format, root) = read(bytes, path.extension());
         let root = root.map_err(|source| StubError::Syntax {
             path: path.to_owned(),
-            format: if is_json { "JSON" } else { "YAML" },
+            format,
             source,
         })?;
         match other_version(&root) {
             None => Ok(Self { root }),
             Some(found) => Err(StubError::Version {
-                path: Utf8PathBuf::from(path),
+                path: path.to_owned(),
                 found,
             }),
         }
@@ -61,9 +60,7 @@ impl Document {
     /// The node that a reference names; it may be a reference itself.
     pub(crate) fn target(&self, reference: &str) -> Result<&Value, Reason> {
         let Some(fragment) = reference.strip_prefix('#') else {
-            return Err(Reason::new(format!(
-                "reference `{reference}` leads to another document, and only local references are served"
-            )));
+            return Err(Reason::foreign(reference));
         };
         let found = percent_decoded(fragment).and_then(|pointer| self.root.pointer(&pointer));
         found.ok_or_else(|| Reason::new(format!("reference `{reference}` leads nowhere")))
@@ -92,6 +89,21 @@ fn percent_decoded(text: &str) -> Option<String> {
 }
 
 type Parsed = Result<Value, Box<dyn std::error::Error + Send + Sync>>;
+
+/// JSON where the text begins as an object does; that may be YAML in one line as well, but then
+/// the file is not called JSON.
+fn read(bytes: &[u8], extension: Option<&str>) -> (&'static str, Parsed) {
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return ("YAML", yaml(bytes));
+    }
+    match json(bytes) {
+        Err(refused) if extension != Some("json") => match yaml(bytes) {
+            Ok(root) => ("YAML", Ok(root)),
+            Err(_) => ("JSON", Err(refused)),
+        },
+        parsed => ("JSON", parsed),
+    }
+}
 
 fn json(bytes: &[u8]) -> Parsed {
     Ok(serde_json::from_slice(bytes)?)

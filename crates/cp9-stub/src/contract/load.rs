@@ -4,7 +4,7 @@ use std::fmt;
 
 use camino::Utf8Path;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::document::Document;
 use super::operation::{Name, Operation};
@@ -16,7 +16,7 @@ use crate::route::{Table, Template};
 use crate::zero::Search;
 
 /// The methods that OpenAPI 3.0 knows.
-const METHODS: [&str; 8] = [
+pub(super) const METHODS: [&str; 8] = [
     "get", "put", "post", "delete", "options", "head", "patch", "trace",
 ];
 
@@ -78,6 +78,17 @@ pub struct Survey {
     pub operations: Vec<OperationFacts>,
     /// The operations without a valid answer.
     pub refusals: Vec<Refusal>,
+}
+
+impl Survey {
+    /// The error that serving this would end in, if it would.
+    pub fn refused(&self, path: &Utf8Path) -> Option<StubError> {
+        (!self.refusals.is_empty()).then(|| StubError::Refused {
+            path: path.to_owned(),
+            total: self.operations.len() + self.refusals.len(),
+            refusals: self.refusals.clone(),
+        })
+    }
 }
 
 /// Reads a definition without serving it.
@@ -150,9 +161,15 @@ struct Read {
 fn read(document: &Document, path: &Utf8Path) -> Result<Read, StubError> {
     let invalid = |reason: String| StubError::Invalid {
         path: path.to_owned(),
-        reason,
+        faults: vec![reason],
     };
-    rules::check(document).map_err(|reason| invalid(reason.to_string()))?;
+    let faults = rules::faults(document);
+    if !faults.is_empty() {
+        return Err(StubError::Invalid {
+            path: path.to_owned(),
+            faults,
+        });
+    }
     let Some(paths) = document.root().get("paths") else {
         return Err(invalid("it has no `paths`".into()));
     };
@@ -200,7 +217,7 @@ impl<'d> Reader<'d> {
                 method: method.to_uppercase(),
                 path: path.to_owned(),
             };
-            match self.operation(&name, operation, item) {
+            match self.operation(&name, operation) {
                 Ok(operation) => self.found.operations.push(operation),
                 Err(reason) => self.found.refusals.push(Refusal {
                     id: name.id,
@@ -213,17 +230,11 @@ impl<'d> Reader<'d> {
         Ok(())
     }
 
-    fn operation(
-        &mut self,
-        name: &Name,
-        operation: &'d Value,
-        item: &'d Map<String, Value>,
-    ) -> Result<Operation, Reason> {
+    fn operation(&mut self, name: &Name, operation: &'d Value) -> Result<Operation, Reason> {
         let template = Template::parse(&name.path).map_err(Reason::new)?;
         let Some(map) = operation.as_object() else {
             return Err(Reason::new("it is no object"));
         };
-        rules::operation(self.document, &name.path, map, item)?;
         let response = response::success(self.document, &mut self.search, map.get("responses"))?;
         let found = Operation {
             name: name.clone(),

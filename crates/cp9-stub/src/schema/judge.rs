@@ -124,7 +124,8 @@ fn location(number: usize) -> String {
 fn one_line(text: &str) -> String {
     let lines = text
         .lines()
-        .map(|line| line.trim().trim_start_matches("- "));
+        .map(|line| line.trim().trim_start_matches("- "))
+        .map(|line| line.trim_start_matches("at '': "));
     let told: Vec<&str> = lines
         .filter(|line| !line.starts_with("jsonschema validation failed"))
         .collect();

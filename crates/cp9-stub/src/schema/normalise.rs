@@ -44,23 +44,12 @@ impl<'d, F: FnMut(&str) -> Result<String, Reason>> Normaliser<'_, 'd, F> {
             .iter()
             .filter_map(|key| Some(((*key).to_owned(), map.get(*key)?.clone())))
             .collect();
-        self.types(map, &mut out);
+        if let Some(types) = types(map) {
+            out.insert("type".into(), types);
+        }
         self.required(map, &mut out);
         self.children(map, &mut out)?;
         Ok(Value::Object(out))
-    }
-
-    fn types(&self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
-        let Some(declared) = map.get("type") else {
-            return;
-        };
-        let nullable = map.get("nullable") == Some(&Value::Bool(true));
-        let form = if nullable && declared.is_string() && declared != "null" {
-            json!([declared, "null"])
-        } else {
-            declared.clone()
-        };
-        out.insert("type".into(), form);
     }
 
     /// What may only be sent to the service is not required of its answers.
@@ -164,6 +153,17 @@ impl<'d, F: FnMut(&str) -> Result<String, Reason>> Normaliser<'_, 'd, F> {
             None => drop(out.insert("allOf".into(), json!([choice]))),
         }
         Ok(())
+    }
+}
+
+/// `type`, with null where `nullable` adds it. Without a type `nullable` adds nothing.
+fn types(map: &Map<String, Value>) -> Option<Value> {
+    let declared = map.get("type")?;
+    let nullable = map.get("nullable") == Some(&Value::Bool(true));
+    if nullable && declared.is_string() {
+        Some(json!([declared, "null"]))
+    } else {
+        Some(declared.clone())
     }
 }
 

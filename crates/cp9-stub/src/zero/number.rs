@@ -8,6 +8,9 @@ use crate::reason::Reason;
 /// How many multiples are tried when there are several steps.
 const TRIES: i128 = 10_000;
 
+/// Beyond every format, and far from the end of the arithmetic.
+const FAR: f64 = 1e30;
+
 /// One bound.
 #[derive(Clone, Copy)]
 struct Bound<'d> {
@@ -148,12 +151,9 @@ fn whole(bound: Bound<'_>, inward: i128) -> i128 {
     if let Some(at) = at {
         return if bound.exclusive { at + inward } else { at };
     }
-    let at = float(bound.value);
+    let at = float(bound.value).clamp(-FAR, FAR);
     let rounded = if inward > 0 { at.ceil() } else { at.floor() };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a float beyond the range saturates, which is beyond every format"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
     (rounded as i128)
 }
 

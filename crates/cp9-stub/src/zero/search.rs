@@ -73,7 +73,11 @@ impl<'d> Search<'d> {
         if let Some(known) = self.known.get(&shape.key) {
             return Ok(known.clone());
         }
-        if self.active.contains(&shape.key) && !list.is_empty() {
+        if self.active.contains(&shape.key) {
+            let may_be_null = shape.types.holds(Type::Null);
+            if may_be_null && self.judge.check(list, &Value::Null).is_ok() {
+                return Ok(Value::Null);
+            }
             return Err(Reason::new(
                 "its schema requires a value of itself without end",
             ));

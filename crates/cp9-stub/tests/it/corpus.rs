@@ -1,6 +1,7 @@
 //! Public contracts, as many as there are: each is served with valid answers throughout, or refused
 //! with a reason. The folder stands beside the checkout and may be absent.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -57,7 +58,7 @@ fn every_document_is_served_validly_or_refused_by_name() {
             Ok(Fate::Served(operations)) => {
                 tally.served += 1;
                 tally.operations += operations;
-                report += &format!("{name}\tserved\t{operations}\n");
+                let _ = writeln!(report, "{name}\tserved\t{operations}");
             }
             Ok(Fate::Refused(reason)) => {
                 match version(&file).as_deref() {
@@ -65,7 +66,7 @@ fn every_document_is_served_validly_or_refused_by_name() {
                     Some(_) => tally.other_versions += 1,
                     None => tally.none += 1,
                 }
-                report += &format!("{name}\trefused\t{reason}\n");
+                let _ = writeln!(report, "{name}\trefused\t{reason}");
             }
             Err(fault) => wrong.push(format!("{name}: {fault}")),
         }
@@ -149,11 +150,11 @@ fn refused(file: &Utf8Path, error: &StubError) -> Result<String, String> {
     if !told.contains(file.as_str()) || error.remedy().is_empty() {
         return Err(format!("refused without its name: {told}"));
     }
-    for refusal in error.refusals() {
-        if refusal.reason.is_empty() {
-            return Err(format!("refused without a reason: {refusal:?}"));
+    for detail in error.details() {
+        if detail.is_empty() || detail.ends_with(": ") {
+            return Err(format!("refused without a reason: {detail:?}"));
         }
-        told = format!("{told}; {refusal}");
+        told = format!("{told}; {detail}");
     }
     Ok(told.replace(file.as_str(), "…").replace('\n', " "))
 }

@@ -10,6 +10,7 @@ pub(crate) mod pause;
 pub(crate) mod schema;
 pub(crate) mod setup;
 pub(crate) mod status;
+pub(crate) mod stub;
 pub(crate) mod up;
 
 mod outcome;
@@ -37,6 +38,7 @@ pub(crate) async fn run(cli: &Cli, engine: &Engine, ui: &mut Ui) -> ExitCode {
         }
         Command::Doctor(args) => doctor::run(select(cli, Some(&args.session)), engine, ui).await,
         Command::Setup => setup::run(select(cli, None), engine, ui).await,
+        Command::Stub(args) => stub::run(args, engine, ui).await,
         Command::Schema(args) => schema::run(args, ui),
         Command::CmdsTree => cmds_tree::run(ui),
         Command::Controller(args) => controller::run(args, engine, ui).await,
@@ -55,5 +57,6 @@ impl Command {
     pub(crate) fn is_endless(&self) -> bool {
         matches!(self, Self::Logs(args) if args.follow)
             || matches!(self, Self::Up(args) if args.attach)
+            || matches!(self, Self::Stub(args) if args.is_endless())
     }
 }

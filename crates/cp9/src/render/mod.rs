@@ -9,6 +9,7 @@ pub(crate) mod services;
 pub(crate) mod setup;
 pub(crate) mod states;
 pub(crate) mod status;
+pub(crate) mod stub;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod up;
