@@ -4,5 +4,6 @@ mod adoption;
 mod builds;
 mod control;
 mod follow;
+mod generations;
 mod processes;
 mod session;
