@@ -83,3 +83,94 @@ fn made_from(generation: &Generation) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cp9_model::generation::Measured;
+    use cp9_model::graph::ServiceKind;
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn report(last: &str, first_from: &str, source: &str) -> DeployReport {
+        let text = |text: &str| Some(text.to_owned());
+        let step = |name: &str, status: &str, seconds| DeployStep {
+            name: name.into(),
+            status: status.into(),
+            seconds,
+            message: None,
+        };
+        DeployReport {
+            session: "demo".into(),
+            service: "api".into(),
+            kind: ServiceKind::Source,
+            steps: vec![step("controller", "kept", 0.1), step("build", last, 1.26)],
+            ready: true,
+            endpoint: text("http://127.0.0.1:20001"),
+            pid: Some(4711),
+            generation: Some(Generation::built(Measured {
+                source: text(source),
+                built_from: text("0123456789abcdef"),
+                built: text("fedcba9876543210"),
+                unreplaced: false,
+                first_from: text(first_from),
+                binary: text("fedcba9876543210"),
+                running: text("fedcba9876543210"),
+            })),
+            seconds: 1.4,
+        }
+    }
+
+    fn plain(report: &DeployReport) -> String {
+        anstream::adapter::strip_str(&deploy(report)).to_string()
+    }
+
+    #[test]
+    fn a_success_shows_one_generation() {
+        let same = "0123456789abcdef";
+        assert_data_eq!(
+            plain(&report("done", same, same)),
+            str![[r#"
+api deployed after 1.4 s (controller kept, build 1.3 s)
+ready at http://127.0.0.1:20001, pid 4711
+one generation
+  source   0123456789ab
+  binary   fedcba987654
+  running  fedcba987654
+
+"#]]
+        );
+        let told = plain(&report("done", "older", same));
+        assert!(told.ends_with(&format!("note: {UNCHANGED}\n")), "{told}");
+    }
+
+    #[test]
+    fn a_failure_names_the_pair() {
+        assert_data_eq!(
+            plain(&report("failed", "0123456789abcdef", "0f")),
+            str![[r#"
+api not deployed after 1.4 s (controller kept, build failed)
+ready at http://127.0.0.1:20001, pid 4711
+source≠binary
+  source   0f
+  binary   fedcba987654 made from source 0123456789ab
+  running  fedcba987654
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn a_service_that_is_not_built_has_no_binary() {
+        let report = DeployReport {
+            generation: Some(Generation::unbuilt(Some("a".into()), None)),
+            endpoint: None,
+            ..report("done", "", "")
+        };
+        let told = plain(&report);
+        assert!(
+            told.ends_with("source≠running\n  source   a\n  running  none\n"),
+            "{told}"
+        );
+    }
+}
