@@ -128,11 +128,11 @@ impl StubError {
             Self::TooLarge { .. } => "split the contract by service".into(),
             Self::Syntax { .. } => "correct the file at that place".into(),
             Self::Version { .. } => {
-                "convert it to OpenAPI 3.0, or use `kind: permissive` until then".into()
+                "convert it to OpenAPI 3.0, or use kind `permissive` until then".into()
             }
             Self::Invalid { .. } => "correct the document at these places".into(),
             Self::Refused { .. } => {
-                "give these operations a success response whose schema can be met, or take them out"
+                "give these operations a success response whose schema can be met, or use kind `permissive`"
                     .into()
             }
             Self::Missing { option, .. } => format!("add `{option}`"),

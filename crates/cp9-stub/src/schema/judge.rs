@@ -126,8 +126,9 @@ fn one_line(text: &str) -> String {
         .lines()
         .map(|line| line.trim().trim_start_matches("- "))
         .map(|line| line.trim_start_matches("at '': "));
-    let told: Vec<&str> = lines
+    let told: Vec<String> = lines
         .filter(|line| !line.starts_with("jsonschema validation failed"))
+        .map(|line| ambiguous(line).unwrap_or_else(|| line.to_owned()))
         .collect();
     let mut told = told.join("; ");
     if let Some((end, _)) = told.char_indices().nth(300) {
@@ -135,6 +136,15 @@ fn one_line(text: &str) -> String {
         told.push('…');
     }
     told
+}
+
+/// What boon tells as `oneOf failed, subschemas 0, 1 matched`, for those who wrote the schema.
+fn ambiguous(line: &str) -> Option<String> {
+    let branches = line.strip_prefix("oneOf failed, subschemas ")?;
+    let branches = branches.strip_suffix(" matched")?;
+    Some(format!(
+        "branches {branches} of its `oneOf` are met by the same value"
+    ))
 }
 
 /// The formats that OpenAPI adds to those of JSON Schema.

@@ -23,6 +23,7 @@ mod reload;
 mod schema;
 mod session_file;
 mod setup;
+mod stub_serve;
 mod stub_services;
 mod survivors;
 mod trace;
