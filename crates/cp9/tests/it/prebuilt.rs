@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::process::Command;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_testkit::Sandbox;
@@ -36,6 +36,13 @@ static BUILT: LazyLock<Utf8PathBuf> = LazyLock::new(|| {
     }
     dir
 });
+
+/// Held while a session has the quickstart's own name: two of them that start at the same moment, each in
+/// a home of its own, would choose the same ports.
+pub(crate) fn own_name() -> MutexGuard<'static, ()> {
+    static HELD: Mutex<()> = Mutex::new(());
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A quickstart under its own name whose builds are copies.
 pub(crate) fn quickstart() -> Sandbox {

@@ -8,6 +8,7 @@ use crate::prebuilt::{self, CP9};
 
 #[test]
 fn the_quickstart_answers_through_every_service_as_it_stands() {
+    let _name = prebuilt::own_name();
     let sandbox = Sandbox::quickstart_as_is(CP9);
     let config = "cp9.quickstart.example.yaml";
     let run = sandbox
