@@ -19,6 +19,7 @@ mod help;
 mod logs;
 mod overrides;
 mod prebuilt;
+mod readme;
 mod reload;
 mod schema;
 mod session_file;
