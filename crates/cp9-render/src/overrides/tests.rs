@@ -536,6 +536,26 @@ fn operations_and_pointers_are_refused_exactly() {
 }
 
 #[test]
+fn the_examples_of_the_documentation_apply() {
+    let page = include_str!("../../../../docs/overrides.md");
+    let blocks = page.split("```yaml\n").skip(1);
+    let examples: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
+    let layered = layered(&examples.join("---\n"));
+    let applied = layered.result.as_ref().expect("examples that apply");
+    let kinds: Vec<PatchKind> = applied.iter().map(|one| one.patch).collect();
+    let expected = [
+        PatchKind::Strategic,
+        PatchKind::Add,
+        PatchKind::JsonPatch,
+        PatchKind::Set,
+    ];
+    assert_eq!(kinds, expected);
+    let containers = layered.value("Deployment/api", &format!("{POD}/containers"));
+    assert_eq!(containers.as_array().map(Vec::len), Some(1));
+    assert_eq!(containers[0]["env"][0]["name"], "LOG_LEVEL");
+}
+
+#[test]
 fn a_refused_file_names_every_mistake() {
     let text = "target: {kind: Service, name: no}\nset: {/a: 1}\n---\ntarget: {kind: Service, name: api}\nset: {/spec/x/y: 1}\n";
     let found = layered(text).result.expect_err("a refusal");
