@@ -184,6 +184,11 @@ pub enum Check {
         /// The loopback port.
         port: u16,
     },
+    /// Every one of these TCP ports accepts.
+    Ports {
+        /// The loopback ports.
+        ports: Vec<u16>,
+    },
     /// A command ends with 0, in the environment of the process.
     Exec {
         /// The command.

@@ -5,29 +5,40 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::Resource;
-use cp9_tools::{Cmd, Exit, FileError, ProcessId};
+use cp9_tools::{Cmd, Doors, Exit, FileError, ProcessId, procs};
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::builder::{Event, Outcome, Product};
 use super::child::{end_last_line, in_words, last_lines};
 use super::generation::{self, Stamps};
+use super::item::Turn;
 use super::message::{Message, Messages};
+use super::oversight::FAULT;
 use super::plan::live_dir;
 use super::session::Session;
 
 /// What stands for the fresh path of each build.
 const OUTPUT: &str = "${output}";
+/// Marks a build's processes, so that the next controller finds one that nobody had the time to
+/// record.
+pub(super) const ENV_BUILD: &str = "CP9_BUILD";
+/// Begins the name of what a build writes before it becomes the product.
+pub(super) const OUTPUT_PREFIX: &str = "build-";
 /// Lines of the compiler's message.
 const LINES: usize = 40;
 /// What files may be dated before the clock: file systems round.
 const TIME_SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// How long a killed build may take to clean up.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a build may run: far longer than any that makes sense in a loop of change and look, so
+/// that one which hangs is shown as failed and does not hold the place of others for ever.
+const LIMIT: Duration = Duration::from_mins(30);
 
 /// One build.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Build {
+    pub(super) turn: Turn,
     pub(super) session: Session,
     pub(super) resource: Resource,
     pub(super) number: u64,
@@ -40,12 +51,17 @@ pub(super) struct Build {
 impl Build {
     /// Runs it and tells how it ended.
     pub(super) async fn run(self) {
+        // The record of the build before is written before this one reads it.
+        let turn = tokio::select! {
+            turn = self.turn.clone().lock_owned() => Some(turn),
+            () = self.kill.cancelled() => None,
+        };
         let permit = tokio::select! {
             permit = self.session.builds.acquire() => permit.ok(),
             () = self.kill.cancelled() => None,
         };
         let mut stamps = Stamps::default();
-        let (outcome, millis) = match permit {
+        let (outcome, millis) = match turn.as_ref().and(permit) {
             Some(_permit) => self.execute(&mut stamps).await,
             None => (Outcome::Killed, 0),
         };
@@ -62,11 +78,29 @@ impl Build {
         let _ = self
             .messages
             .send(Message::Build(self.resource.name.clone(), event));
-        // After the news: the new process need not wait for the disk.
+        // After the news and beside the owner: the new process need not wait for the disk.
         if let Some(product) = product {
+            let (doors, resource) = (self.session.doors.clone(), self.resource.clone());
+            let write = move || generation::write(&doors, &resource, &product, stamps);
             // Without its record the same product is just built once more by the next controller.
-            let _ = generation::write(&self.session.doors, &self.resource, &product, stamps);
+            let _ = tokio::task::spawn_blocking(write).await;
         }
+        drop(turn);
+    }
+
+    /// What is told when its task has panicked; its child must not go on unseen.
+    pub(super) async fn lost(self) -> Message {
+        let record = InFlight::new(&self.session, &self.resource);
+        if let Some(id) = record.read() {
+            procs::stop(id, GRACE).await;
+            record.remove();
+        }
+        let event = Event::Finished {
+            number: self.number,
+            outcome: Outcome::Failed(FAULT.to_owned()),
+            millis: 0,
+        };
+        Message::Build(self.resource.name, event)
     }
 
     async fn execute(&self, stamps: &mut Stamps) -> (Outcome, u64) {
@@ -122,16 +156,24 @@ impl Build {
         let cmd = self.command(output);
         let mut child = doors.spawn(&cmd, log).map_err(|error| in_words(&error))?;
         let record = InFlight::new(&self.session, &self.resource);
-        record.write(child.id).map_err(|error| in_words(&error))?;
+        if let Err(error) = record.clone().write(child.id).await {
+            // A build that no later controller could find must not go on.
+            child.stop(GRACE).await;
+            return Err(error);
+        }
         let exit = tokio::select! {
-            exit = child.wait() => Some(exit),
+            exit = child.wait() => Ok(Some(exit)),
             () = self.kill.cancelled() => {
                 child.stop(GRACE).await;
-                None
+                Ok(None)
+            }
+            () = tokio::time::sleep(LIMIT) => {
+                child.stop(GRACE).await;
+                Err(format!("the build did not end within {} min", LIMIT.as_secs() / 60))
             }
         };
         record.remove();
-        Ok(exit)
+        exit
     }
 
     fn prepare(&self, output: Option<&Utf8Path>) -> Result<(), FileError> {
@@ -165,6 +207,7 @@ impl Build {
             .clear_env();
         cmd = cmd.envs(self.session.build_env.iter());
         cmd = cmd.env("CP9_SESSION_CONTEXT", self.session.paths.facts().as_str());
+        cmd = cmd.env(ENV_BUILD, &self.resource.name);
         for (name, value) in self.session.scope.env() {
             cmd = cmd.env(name, value);
         }
@@ -174,7 +217,9 @@ impl Build {
     fn output(&self) -> Option<Utf8PathBuf> {
         let wanted = self.resource.argv.iter().any(|word| word.contains(OUTPUT));
         let binary = self.resource.binary.as_ref().filter(|_| wanted)?;
-        Some(live_dir(binary).join(format!("build-{}", self.number)))
+        // Its name is no other controller's: a build of a killed one may still write.
+        let name = format!("{OUTPUT_PREFIX}{}-{}", procs::own_pid(), self.number);
+        Some(live_dir(binary).join(name))
     }
 
     /// The product's place if the build writes it always to the same one.
@@ -284,30 +329,51 @@ fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
 }
 
 /// The record of a running build, by which the next controller finds and ends it.
-pub(super) struct InFlight<'a> {
-    session: &'a Session,
+#[derive(Debug, Clone)]
+pub(super) struct InFlight {
+    doors: Doors,
     path: Utf8PathBuf,
 }
 
-impl<'a> InFlight<'a> {
-    pub(super) fn new(session: &'a Session, resource: &Resource) -> Self {
+impl InFlight {
+    pub(super) fn new(session: &Session, resource: &Resource) -> Self {
         let path = session
             .paths
             .run(&resource.service)
             .join(format!("build-{}.json", resource.name));
-        Self { session, path }
+        Self {
+            doors: session.doors.clone(),
+            path,
+        }
     }
 
-    fn write(&self, id: ProcessId) -> Result<(), FileError> {
+    /// Writes it beside the owner of all state, who need not wait for the disk.
+    async fn write(self, id: ProcessId) -> Result<(), String> {
+        let written = tokio::task::spawn_blocking(move || self.write_now(id)).await;
+        match written {
+            Ok(written) => written.map_err(|error| in_words(&error)),
+            Err(error) => Err(in_words(&error)),
+        }
+    }
+
+    fn write_now(&self, id: ProcessId) -> Result<(), FileError> {
         if let Some(dir) = self.path.parent() {
-            self.session.doors.create_private_dir(dir)?;
+            self.doors.create_private_dir(dir)?;
         }
         let text = serde_json::to_vec(&id).expect("an id is plain data and always serialises");
-        self.session.doors.write_atomic(&self.path, &text, 0o600)
+        self.doors.write_atomic(&self.path, &text, 0o600)
+    }
+
+    fn read(&self) -> Option<ProcessId> {
+        serde_json::from_slice(&self.doors.read(&self.path).ok()?).ok()
     }
 
     fn remove(&self) {
         // A record that stays names a dead process, which every reader checks.
-        let _ = self.session.doors.remove_file(&self.path);
+        let _ = self.doors.remove_file(&self.path);
     }
 }
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

@@ -40,6 +40,8 @@ pub(super) enum Event {
     Resumed(Product),
     /// The plan builds it another way now.
     Replanned,
+    /// A failed build gets another chance.
+    Retry,
     /// The digest of the watched files now.
     Source(String),
     /// A person asks for a build; the digest of the watched files now.
@@ -135,6 +137,7 @@ impl Builder {
             Event::DepsMet => self.deps_met = true,
             Event::Resumed(product) => self.resumed = Some(product),
             Event::Replanned => self.replan(),
+            Event::Retry => self.asked |= self.phase() == Phase::Failed,
             Event::Source(digest) => self.disk = Some(digest),
             Event::Triggered(digest) => {
                 // A build in flight that is made from these very files answers the wish already.

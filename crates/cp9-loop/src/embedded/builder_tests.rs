@@ -224,6 +224,23 @@ fn another_way_to_build_ends_the_build_in_flight_and_builds_the_same_files() {
 }
 
 #[test]
+fn only_a_failed_build_gets_another_chance() {
+    let mut builder = fresh(true);
+    assert_eq!(builder.step(Event::Retry), []);
+    builder.step(source("a"));
+    assert_eq!(builder.step(Event::Retry), []);
+    builder.step(failed(1));
+    assert_eq!(builder.step(Event::Retry), [start(2, "a")]);
+    builder.step(built(2, "a"));
+    assert_eq!(builder.step(Event::Retry), []);
+
+    let mut manual = fresh(false);
+    manual.step(source("a"));
+    manual.step(failed(1));
+    assert_eq!(manual.step(Event::Retry), [start(2, "a")]);
+}
+
+#[test]
 fn stopping_kills_and_starts_nothing() {
     let mut builder = fresh(true);
     builder.step(source("a"));

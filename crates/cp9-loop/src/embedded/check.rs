@@ -7,7 +7,6 @@ use cp9_tools::{Doors, Exit};
 
 use super::child::in_words;
 use super::lay;
-use super::service::Which;
 use super::session::Session;
 
 /// The end of a failing command's output that explains it.
@@ -17,7 +16,6 @@ const EXCERPT: usize = 200;
 pub(super) async fn ask(
     session: &Session,
     resource: &Resource,
-    which: Which,
     probe: &Probe,
     age: Duration,
 ) -> Result<(), String> {
@@ -29,14 +27,13 @@ pub(super) async fn ask(
             tokio::time::sleep(wanted.saturating_sub(age)).await;
             Ok(())
         }
-        Check::Tcp { .. } if which == Which::Ready && resource.ready.is_none() => {
-            // Without a probe every port of the manifest must accept.
-            for port in &resource.ports {
-                accepts(&doors, port.host, limit).await?;
+        Check::Tcp { port } => accepts(&doors, *port, limit).await,
+        Check::Ports { ports } => {
+            for port in ports {
+                accepts(&doors, *port, limit).await?;
             }
             Ok(())
         }
-        Check::Tcp { port } => accepts(&doors, *port, limit).await,
         Check::Http {
             port,
             path,

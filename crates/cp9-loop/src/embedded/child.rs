@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::Resource;
-use cp9_tools::procs::{is_alive, signal_group};
+use cp9_tools::procs::{self, is_alive, signal_group};
 use cp9_tools::{Child, Doors, Exit, FileError, ProcessId, Signal};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -13,16 +13,13 @@ use super::builder::Product;
 use super::generation::copy_path;
 use super::lay;
 use super::message::{Message, Messages};
+use super::oversight::FAULT;
 use super::service::{Event, Started};
 use super::session::Session;
 use crate::logs;
 
 /// How often an adopted process is looked at; our own children tell their end themselves.
 const ADOPTED_LOOK: Duration = Duration::from_millis(500);
-/// How often a process that is being stopped is looked at.
-const STOP_LOOK: Duration = Duration::from_millis(5);
-/// How long a killed process may take to be gone.
-const KILL_TIME: Duration = Duration::from_secs(3);
 /// Last lines of output that explain an unexpected end.
 const LAST_LINES: usize = 5;
 /// Where last lines are looked for, and what is shown of each.
@@ -104,55 +101,54 @@ impl Run {
     pub(super) async fn start(self, started: Started) {
         let log = self.session.paths.raw_log(&self.resource.name);
         let from = std::fs::metadata(&log).map_or(0, |facts| facts.len());
-        match self.spawn(&started, &log) {
-            Ok(mut child) => {
-                let id = child.id;
-                self.tell(Event::Spawned(self.number, id));
-                let exit = tokio::select! {
-                    exit = child.wait() => exit,
-                    () = self.stop.cancelled() => child.stop(self.grace()).await,
-                };
-                self.forget(id);
-                self.tell(Event::Exited(self.number, self.explain(exit, &log, from)));
-            }
-            Err(message) => self.tell(Event::SpawnFailed(self.number, message)),
+        let mut child = match self.spawn(&started, &log).await {
+            Ok(child) => child,
+            Err(message) => return self.tell(Event::SpawnFailed(self.number, message)),
+        };
+        let id = child.id;
+        // Before the disk has its record: probes need not wait for that.
+        self.tell(Event::Spawned(self.number, id));
+        if let Err(message) = self.record(id, &started).await {
+            // A process that no later controller could find must not live.
+            child.stop(Duration::ZERO).await;
+            return self.tell(Event::Exited(self.number, message));
         }
+        let exit = tokio::select! {
+            exit = child.wait() => exit,
+            () = self.stop.cancelled() => child.stop(self.grace()).await,
+        };
+        self.forget(id);
+        self.tell(Event::Exited(self.number, self.explain(exit, &log, from)));
     }
 
-    fn spawn(&self, started: &Started, log: &Utf8Path) -> Result<Child, String> {
+    async fn spawn(&self, started: &Started, log: &Utf8Path) -> Result<Child, String> {
+        let argv = argv(&self.resource, started);
+        let run = self.clone();
+        let cmd = beside(move || {
+            lay::lay(&run.session, &run.resource)?;
+            lay::command(&run.session, &run.resource, &argv)
+        })
+        .await?;
         if self.stop.is_cancelled() {
             return Err("stopped before its start".into());
         }
-        lay::lay(&self.session, &self.resource).map_err(|error| in_words(&error))?;
-        let argv = argv(&self.resource, started);
-        let cmd =
-            lay::command(&self.session, &self.resource, &argv).map_err(|error| in_words(&error))?;
         end_last_line(&self.session.doors, log);
-        let child = self
-            .session
-            .doors
-            .spawn(&cmd, log)
-            .map_err(|error| in_words(&error))?;
+        let child = self.session.doors.spawn(&cmd, log);
+        child.map_err(|error| in_words(&error))
+    }
+
+    async fn record(&self, id: ProcessId, started: &Started) -> Result<(), String> {
+        let product = started.product.as_ref();
         let record = ChildRecord {
-            id: child.id,
+            id,
             resource: self.resource.name.clone(),
-            binary: started
-                .product
-                .as_ref()
-                .and_then(|product| product.binary.clone()),
-            source: started
-                .product
-                .as_ref()
-                .map(|product| product.source.clone()),
+            binary: product.and_then(|product| product.binary.clone()),
+            source: product.map(|product| product.source.clone()),
             entry: started.entry.clone(),
             grace_seconds: self.resource.grace_seconds,
         };
-        if let Err(error) = record.write(&self.session, &self.resource.service) {
-            // A process that no later controller could find must not live.
-            signal_group(child.id, Signal::Kill);
-            return Err(in_words(&error));
-        }
-        Ok(child)
+        let (session, service) = (self.session.clone(), self.resource.service.clone());
+        beside(move || record.write(&session, &service)).await
     }
 
     /// Stays with a process of an earlier controller, which is nobody's child to wait for.
@@ -160,7 +156,7 @@ impl Run {
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => {
-                    stop_process(id, self.grace()).await;
+                    procs::stop(id, self.grace()).await;
                     break;
                 }
                 () = tokio::time::sleep(ADOPTED_LOOK) => {
@@ -174,6 +170,18 @@ impl Run {
         }
         self.forget(id);
         self.tell(Event::Exited(self.number, "the process has ended".into()));
+    }
+
+    /// What is told when its task has panicked; its process must not go on unseen.
+    pub(super) async fn lost(self) -> Message {
+        let path = ChildRecord::path(&self.session, &self.resource.service);
+        let record = ChildRecord::read(&self.session.doors, &path);
+        if let Some(record) = record.filter(|record| record.resource == self.resource.name) {
+            procs::stop(record.id, self.grace()).await;
+            self.forget(record.id);
+        }
+        let event = Event::SpawnFailed(self.number, FAULT.to_owned());
+        Message::Service(self.resource.name, event)
     }
 
     fn forget(&self, id: ProcessId) {
@@ -200,22 +208,16 @@ impl Run {
     }
 }
 
-/// Ends a process that is not our child, with its group: TERM, grace, KILL.
-pub(super) async fn stop_process(id: ProcessId, grace: Duration) -> bool {
-    signal_group(id, Signal::Term);
-    let gone = async {
-        while is_alive(id) {
-            tokio::time::sleep(STOP_LOOK).await;
-        }
-    };
-    let _ = tokio::time::timeout(grace, gone).await;
-    signal_group(id, Signal::Kill);
-    let gone = async {
-        while is_alive(id) {
-            tokio::time::sleep(STOP_LOOK).await;
-        }
-    };
-    tokio::time::timeout(KILL_TIME, gone).await.is_ok()
+/// Does what waits for the disk beside the owner of all state.
+async fn beside<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, String>
+where
+    T: Send + 'static,
+    E: std::error::Error + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|error| in_words(&error)),
+        Err(error) => Err(in_words(&error)),
+    }
 }
 
 /// The command: a binary built from source takes the place of the first word.

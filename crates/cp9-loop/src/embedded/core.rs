@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
+use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Phase, Reply, Request};
 use cp9_model::devplan::{DevPlan, Trigger};
 use indexmap::IndexMap;
 use tokio::sync::{mpsc, watch};
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 use super::adopt::Survivor;
 use super::item::{Item, Work};
-use super::message::{Message, Messages, ReplyTo};
+use super::message::{Message, Messages, ReplyTo, Why};
 use super::service::{Due, Which};
 use super::session::Session;
 use super::sources::watch_sets;
 use super::timers::Timers;
 use super::watch::SourceWatcher;
-use super::{builder, generation, service};
+use super::{builder, service};
 use crate::logs::Indexer;
 
 /// What falls due later: for a resource and one of its runs.
@@ -52,6 +52,8 @@ pub(super) struct Core {
     pub(super) triggers: HashMap<String, Vec<ReplyTo>>,
     /// True when nobody watches files any more.
     pub(super) blind: bool,
+    /// True until what an earlier controller left running has ended: it may hold a port.
+    pub(super) clearing: bool,
     stopping: Option<Vec<ReplyTo>>,
 }
 
@@ -95,6 +97,7 @@ impl Core {
             status_tx: watch::Sender::new(status),
             triggers: HashMap::new(),
             blind: false,
+            clearing: true,
             stopping: None,
             plan,
         };
@@ -146,8 +149,25 @@ impl Core {
             Message::Source {
                 resource,
                 digest,
-                asked,
-            } => self.source(&resource, digest, asked),
+                why,
+            } => self.source(&resource, digest, why),
+            Message::Resumed {
+                resource,
+                plan,
+                product,
+            } => self.resumed(&resource, &plan, product),
+            Message::Cleared => self.clearing = false,
+            Message::Probed {
+                resource,
+                run,
+                judged,
+                which,
+                answer,
+            } => self.probed(
+                &resource,
+                judged,
+                service::Event::Probed(run, which, answer),
+            ),
             Message::Note(note) => self.notes.push(note),
             Message::Blind => self.go_blind(),
             Message::Build(name, event) => self.step_build(&name, event),
@@ -175,11 +195,13 @@ impl Core {
         let _ = reply.send(answer);
     }
 
-    fn source(&mut self, name: &str, digest: String, asked: bool) {
+    fn source(&mut self, name: &str, digest: String, why: Why) {
+        let outdated = self.outdated(name, why);
         let Some(item) = self.items.get_mut(name) else {
             return;
         };
         item.disk = Some(digest.clone());
+        let asked = why == Why::Asked;
         match &mut item.work {
             Work::Build { .. } => {
                 let event = if asked {
@@ -190,20 +212,42 @@ impl Core {
                 self.step_build(name, event);
             }
             Work::Serve(serve) => {
-                if asked || serve.source.is_none() || item.resource.trigger == Trigger::Auto {
+                let taken = why != Why::Seen || serve.source.is_none();
+                if (taken || item.resource.trigger == Trigger::Auto) && !outdated {
                     serve.source = Some(digest);
+                    serve.renewing = false;
                 }
                 if asked {
                     serve.launch = super::plan::launch_digest(&self.session.doors, &item.resource);
                 }
+                let before = serve.service.run();
                 self.refresh_service(name);
-                if asked {
+                // What has just been started because of this very digest needs no second start.
+                if asked && self.run_of_service(name) == Some(before) {
                     self.step_service(name, service::Event::Triggered);
                 }
             }
         }
         if asked {
             self.answer_triggers(name);
+        }
+    }
+
+    /// True for a digest that does not know the product yet which a process is to be started with.
+    fn outdated(&self, name: &str, why: Why) -> bool {
+        let Some(Work::Serve(serve)) = self.items.get(name).map(|item| &item.work) else {
+            return false;
+        };
+        let feeder = serve.fed_by.as_ref();
+        let unbuilt = |build: &String| !self.items.get(build).is_some_and(Item::succeeded);
+        serve.service.phase() == Phase::Waiting
+            && feeder.is_some_and(|build| unbuilt(build) || (serve.renewing && why == Why::Seen))
+    }
+
+    fn run_of_service(&self, name: &str) -> Option<u64> {
+        match self.items.get(name).map(|item| &item.work) {
+            Some(Work::Serve(serve)) => Some(serve.service.run()),
+            _ => None,
         }
     }
 
@@ -223,15 +267,9 @@ impl Core {
 
     /// Adds a resource that was not there.
     pub(super) fn add(&mut self, entry: &cp9_model::devplan::Resource) {
-        let item = Item::new(&self.session.doors, &self.plan, entry);
-        let resumed = match &item.work {
-            Work::Build { .. } => generation::resume(&self.session.doors, &item.resource),
-            Work::Serve(_) => None,
-        };
+        let mut item = Item::new(&self.session.doors, &self.plan, entry);
+        item.looking = self.look_for_product(&item);
         self.items.insert(entry.name.clone(), item);
-        if let Some(product) = resumed {
-            self.step_build(&entry.name, builder::Event::Resumed(product));
-        }
         self.refresh_service(&entry.name);
     }
 
@@ -256,7 +294,7 @@ impl Core {
     }
 
     fn stopped(&mut self) -> Option<Vec<ReplyTo>> {
-        self.stopping.as_ref()?;
+        self.stopping.as_ref().filter(|_| !self.clearing)?;
         self.items
             .values()
             .all(Item::ended)
@@ -292,10 +330,11 @@ impl Core {
             let met: Vec<String> = self
                 .items
                 .iter()
-                .filter(|(_, item)| !item.deps_met && self.waits_for(item).is_empty())
+                .filter(|(_, item)| !item.deps_met && !item.looking)
+                .filter(|(_, item)| self.waits_for(item).is_empty())
                 .map(|(name, _)| name.clone())
                 .collect();
-            if met.is_empty() || self.stopping.is_some() {
+            if met.is_empty() || self.clearing || self.stopping.is_some() {
                 return;
             }
             for name in met {

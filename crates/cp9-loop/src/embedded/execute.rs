@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use cp9_model::control::Phase;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -12,8 +13,11 @@ use super::builder::{self, Product};
 use super::check;
 use super::child::Run;
 use super::core::{Core, Later, What};
-use super::item::Work;
+use super::generation;
+use super::item::{Item, Work};
 use super::message::Message;
+use super::oversight::{FAULT, oversee};
+use super::plan::build_digest;
 use super::service::{self, Started, Which};
 
 impl Core {
@@ -37,18 +41,21 @@ impl Core {
             return;
         };
         let token = CancellationToken::new();
+        let Work::Build { kill, turn, .. } = &mut item.work else {
+            return;
+        };
+        *kill = Some(token.clone());
         let build = Build {
+            turn: turn.clone(),
             session: self.session.clone(),
             resource: item.resource.clone(),
             number,
             source,
-            kill: token.clone(),
+            kill: token,
             messages: self.messages.clone(),
         };
-        if let Work::Build { kill, .. } = &mut item.work {
-            *kill = Some(token);
-        }
-        tokio::spawn(build.run());
+        let lost = build.clone();
+        oversee(&self.messages, build.run(), lost.lost());
     }
 
     fn kill_build(&mut self, name: &str) {
@@ -70,6 +77,63 @@ impl Core {
         for taker in takers {
             self.step_service(&taker, service::Event::Product(product.clone()));
         }
+        self.renew_watchers(name);
+    }
+
+    /// Processes that watch a build's product and have never been started wait for a digest that
+    /// knows the new one; else they would be started twice.
+    fn renew_watchers(&mut self, build: &str) {
+        for (name, item) in &mut self.items {
+            let Work::Serve(serve) = &mut item.work else {
+                continue;
+            };
+            let waits = serve.service.phase() == Phase::Waiting;
+            if waits && serve.fed_by.as_deref() == Some(build) {
+                serve.renewing = true;
+                serve.source = None;
+                serve.service.withdraw_product();
+                self.sources.renew(name);
+            }
+        }
+    }
+
+    /// Looks in the background whether an earlier controller left an intact product of a build.
+    pub(super) fn look_for_product(&self, item: &Item) -> bool {
+        let Work::Build { turn, .. } = &item.work else {
+            return false;
+        };
+        if item.resource.binary.is_none() {
+            return false;
+        }
+        let (doors, resource) = (self.session.doors.clone(), item.resource.clone());
+        let (messages, turn) = (self.messages.clone(), turn.clone());
+        tokio::spawn(async move {
+            let _turn = turn.lock().await;
+            let (name, plan) = (resource.name.clone(), build_digest(&resource));
+            let look = move || generation::resume(&doors, &resource);
+            let product = tokio::task::spawn_blocking(look).await.unwrap_or(None);
+            // The owner of the state goes last; when it is gone, nobody needs to know.
+            let _ = messages.send(Message::Resumed {
+                resource: name,
+                plan,
+                product,
+            });
+        });
+        true
+    }
+
+    /// Takes the answer, if the plan still builds it that way.
+    pub(super) fn resumed(&mut self, name: &str, plan: &str, product: Option<Product>) {
+        let Some(item) = self.items.get_mut(name) else {
+            return;
+        };
+        if build_digest(&item.resource) != plan {
+            return;
+        }
+        item.looking = false;
+        if let Some(product) = product {
+            self.step_build(name, builder::Event::Resumed(product));
+        }
     }
 
     /// Lets a process's machine take an event, and does what it asks for.
@@ -85,6 +149,18 @@ impl Core {
             self.timers
                 .retain(|later| later.resource != name || later.run == after);
         }
+        self.act(name, actions);
+    }
+
+    /// Asks what replaces all questions that are open about a process.
+    pub(super) fn ask_anew(&mut self, name: &str, questions: Vec<service::Action>) {
+        let question = |later: &Later| matches!(later.what, What::Probe(_));
+        self.timers
+            .retain(|later| later.resource != name || !question(later));
+        self.act(name, questions);
+    }
+
+    fn act(&mut self, name: &str, actions: Vec<service::Action>) {
         for action in actions {
             match action {
                 service::Action::Spawn(run, started) => self.start_run(name, run, started),
@@ -130,7 +206,8 @@ impl Core {
 
     fn start_run(&mut self, name: &str, number: u64, started: Started) {
         if let Some(run) = self.run_of(name, number) {
-            tokio::spawn(run.start(started));
+            let lost = run.clone();
+            oversee(&self.messages, run.start(started), lost.lost());
         }
     }
 
@@ -154,7 +231,8 @@ impl Core {
             _ => return,
         };
         if let Some(run) = self.run_of(&resource, number) {
-            tokio::spawn(run.adopt(record.id));
+            let lost = run.clone();
+            oversee(&self.messages, run.adopt(record.id), lost.lost());
         }
         self.refresh_service(&resource);
     }
@@ -178,11 +256,32 @@ impl Core {
         let (session, resource, probe) =
             (self.session.clone(), item.resource.clone(), probe.clone());
         let (messages, age) = (self.messages.clone(), serve.service.age(now));
-        tokio::spawn(async move {
-            let answer = check::ask(&session, &resource, which, &probe, age).await;
-            let event = service::Event::Probed(run, which, answer);
+        let (judged, resource_name) = (serve.judged, resource.name.clone());
+        let answered = move |answer| Message::Probed {
+            resource: resource_name,
+            run,
+            judged,
+            which,
+            answer,
+        };
+        let lost = answered.clone();
+        let asked = async move {
+            let answer = check::ask(&session, &resource, &probe, age).await;
             // The owner of the state goes last; when it is gone, nobody needs to know.
-            let _ = messages.send(Message::Service(resource.name, event));
-        });
+            let _ = messages.send(answered(answer));
+        };
+        oversee(
+            &self.messages,
+            asked,
+            async move { lost(Err(FAULT.to_owned())) },
+        );
+    }
+
+    /// Takes an answer, unless the process has come to be judged another way since.
+    pub(super) fn probed(&mut self, name: &str, judged: u64, answer: service::Event) {
+        let same = |item: &Item| matches!(&item.work, Work::Serve(serve) if serve.judged == judged);
+        if self.items.get(name).is_some_and(same) {
+            self.step_service(name, answer);
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! One resource of the plan with its machine and the handles of what runs for it.
 
+use std::sync::Arc;
+
 use cp9_model::devplan::{DevPlan, Resource, ResourceKind, Trigger};
 use cp9_tools::Doors;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::{Builder, Product};
 use super::plan::{concrete, launch_digest};
-use super::probe;
-use super::service::{Probes, Service};
+use super::service::{Action, Probes, Service};
 use super::sources::WatchSet;
 
 /// A resource as the controller keeps it.
@@ -23,7 +25,13 @@ pub(super) struct Item {
     pub(super) stay: Stay,
     /// Digest of its watched files as last seen.
     pub(super) disk: Option<String>,
+    /// True while the product of an earlier controller is looked at; nothing is built meanwhile.
+    pub(super) looking: bool,
 }
+
+/// Held by whoever reads or writes a build's products and their record, from a build's start until
+/// its record is written.
+pub(super) type Turn = Arc<Mutex<()>>;
 
 /// Whether a resource is to stay.
 #[derive(Debug)]
@@ -49,6 +57,8 @@ pub(super) enum Work {
         builder: Builder,
         /// Ends the build in flight.
         kill: Option<CancellationToken>,
+        /// Whose turn it is with the products.
+        turn: Turn,
     },
     /// It is kept running.
     Serve(Box<Serve>),
@@ -63,6 +73,12 @@ pub(super) struct Serve {
     pub(super) stop: Option<CancellationToken>,
     /// The build that delivers its binary.
     pub(super) built_by: Option<String>,
+    /// The build whose product is among the files that it watches.
+    pub(super) fed_by: Option<String>,
+    /// True while a digest is awaited that knows the newest product of that build.
+    pub(super) renewing: bool,
+    /// How often the plan has judged it another way; answers to earlier questions count no more.
+    pub(super) judged: u64,
     /// True when it watches files of its own.
     pub(super) watches: bool,
     /// Digest of its own watched files as last taken over.
@@ -79,6 +95,7 @@ impl Item {
             ResourceKind::Build => Work::Build {
                 builder: Builder::new(resource.trigger == Trigger::Auto),
                 kill: None,
+                turn: Turn::default(),
             },
             ResourceKind::Serve | ResourceKind::Apply => {
                 Work::Serve(Box::new(Serve::new(doors, plan, entry, &resource)))
@@ -90,6 +107,7 @@ impl Item {
             deps_met: false,
             stay: Stay::Stays,
             disk: None,
+            looking: false,
         }
     }
 
@@ -124,25 +142,32 @@ impl Serve {
             service: Service::new(probes(resource), needs_product),
             stop: None,
             launch: launch_digest(doors, resource),
+            fed_by: fed_by(plan, entry),
+            renewing: false,
+            judged: 0,
             built_by,
             watches,
             source: None,
         }
     }
 
-    /// Takes over a changed plan entry.
+    /// Takes over a changed plan entry. If it is judged another way now, comes back with what that
+    /// asks for.
     pub(super) fn replan(
         &mut self,
         doors: &Doors,
         plan: &DevPlan,
         entry: &Resource,
         resource: &Resource,
-    ) {
+    ) -> Option<Vec<Action>> {
         self.built_by = built_by(plan, entry);
+        self.fed_by = fed_by(plan, entry);
         self.watches = !WatchSet::of(plan, entry).is_empty();
         self.launch = launch_digest(doors, resource);
-        self.service
-            .set_plan(probes(resource), self.built_by.is_some() || self.watches);
+        let needs_product = self.built_by.is_some() || self.watches;
+        let actions = self.service.set_plan(probes(resource), needs_product);
+        self.judged += u64::from(actions.is_some());
+        actions
     }
 
     /// What a process must have been started from, besides its product; `None` until it is known.
@@ -180,12 +205,9 @@ impl Serve {
 }
 
 fn probes(resource: &Resource) -> Probes {
-    let ready = resource
-        .ready
-        .clone()
-        .unwrap_or_else(|| probe::default_ready(&resource.ports));
+    let ready = resource.ready.clone();
     Probes {
-        ready,
+        ready: ready.expect("a plan is refused in which a process has no readiness"),
         live: resource.live.clone(),
     }
 }
@@ -205,5 +227,21 @@ fn built_by(plan: &DevPlan, entry: &Resource) -> Option<String> {
     plan.resources
         .iter()
         .find(builds)
+        .map(|build| build.name.clone())
+}
+
+/// The build whose product a process watches, as one does that is started by a command of its own.
+fn fed_by(plan: &DevPlan, entry: &Resource) -> Option<String> {
+    let product = |other: &&Resource| {
+        let binary = other
+            .binary
+            .as_ref()
+            .filter(|_| other.kind == ResourceKind::Build);
+        binary.is_some_and(|binary| entry.watch.contains(binary))
+    };
+    plan.resources
+        .iter()
+        .find(product)
+        .filter(|build| entry.binary != build.binary)
         .map(|build| build.name.clone())
 }

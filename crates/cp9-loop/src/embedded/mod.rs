@@ -17,6 +17,7 @@ mod generation;
 mod item;
 mod lay;
 mod message;
+mod oversight;
 mod plan;
 mod probe;
 mod proof;

@@ -56,6 +56,9 @@ fn check(plan: &DevPlan) -> Result<(), String> {
         {
             return Err(format!("resource `{name}` has no command"));
         }
+        if resource.kind == ResourceKind::Serve && resource.ready.is_none() {
+            return Err(format!("resource `{name}` does not say when it is ready"));
+        }
     }
     for resource in &plan.resources {
         if let Some(dep) = resource
@@ -177,23 +180,26 @@ mod tests {
         )
     }
 
+    const RUN: &str = r#","argv":["a"],"ready":{"check":{"type":"alive","millis":1},
+        "period_seconds":1,"timeout_seconds":1,"failure_threshold":1,"success_threshold":1}"#;
+
     #[test]
     fn what_cannot_be_executed_is_refused_by_name() {
-        assert_eq!(plan(&entry("api", "serve", r#","argv":["a"]"#)), Ok(()));
+        assert_eq!(plan(&entry("api", "serve", RUN)), Ok(()));
         for (resources, word) in [
-            (entry("api", "apply", r#","argv":["a"]"#), "cluster"),
+            (entry("api", "apply", RUN), "cluster"),
             (entry("api", "serve", ""), "no command"),
-            (entry("../x", "serve", r#","argv":["a"]"#), "plain name"),
             (
-                entry("api", "serve", r#","argv":["a"],"deps":["db"]"#),
+                entry("api", "serve", r#","argv":["a"]"#),
+                "when it is ready",
+            ),
+            (entry("../x", "serve", RUN), "plain name"),
+            (
+                entry("api", "serve", &format!(r#"{RUN},"deps":["db"]"#)),
                 "`db`",
             ),
             (
-                [
-                    entry("api", "serve", r#","argv":["a"]"#),
-                    entry("api", "serve", r#","argv":["a"]"#),
-                ]
-                .join(","),
+                [entry("api", "serve", RUN), entry("api", "serve", RUN)].join(","),
                 "twice",
             ),
         ] {

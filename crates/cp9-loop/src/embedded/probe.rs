@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use cp9_model::devplan::{Check, PortSpec, Probe};
+use cp9_model::devplan::{Check, Probe};
 
 /// The first checks follow each other faster than this steady pace.
 const EAGER_FIRST: Duration = Duration::from_millis(10);
 /// The pace until the first success; the manifest's initial delay is ignored.
 const EAGER: Duration = Duration::from_millis(100);
-/// How long a process without probe and ports must live to count as ready.
-const ALIVE: u32 = 1_000;
 
 /// What is remembered between two checks of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,21 +60,6 @@ pub(super) fn failed(state: &ProbeState, probe: &Probe) -> bool {
 /// True for a check that is over once it has succeeded: the end of the process says the rest.
 pub(super) fn is_once(probe: &Probe) -> bool {
     matches!(probe.check, Check::Alive { .. })
-}
-
-/// The readiness of a process whose manifest names no probe: its first port accepts, or it lives.
-pub(super) fn default_ready(ports: &[PortSpec]) -> Probe {
-    let check = match ports.first() {
-        Some(port) => Check::Tcp { port: port.host },
-        None => Check::Alive { millis: ALIVE },
-    };
-    Probe {
-        check,
-        period_seconds: 10,
-        timeout_seconds: 1,
-        failure_threshold: 3,
-        success_threshold: 1,
-    }
 }
 
 #[cfg(test)]
@@ -148,16 +131,5 @@ mod tests {
         let (state, pauses) = run(&[true, false], &zero);
         assert_eq!(pauses, [1_000, 1_000]);
         assert!(!state.passing);
-    }
-
-    #[test]
-    fn without_a_probe_a_port_or_time_decides() {
-        let port = PortSpec {
-            name: "http".into(),
-            container: 80,
-            host: 20_001,
-        };
-        assert_eq!(default_ready(&[port]).check, Check::Tcp { port: 20_001 });
-        assert_eq!(default_ready(&[]).check, Check::Alive { millis: 1_000 });
     }
 }

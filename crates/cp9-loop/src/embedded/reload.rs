@@ -55,12 +55,15 @@ impl Core {
         };
         let changed = build_digest(&resource) != build_digest(&item.resource);
         item.resource = resource;
+        item.looking &= !changed;
         if let Work::Build { builder, .. } = &mut item.work {
             builder.auto = entry.trigger == Trigger::Auto;
         }
         if changed {
             self.step_build(&entry.name, builder::Event::Replanned);
         }
+        // A reload is what `up` asks for, and `up` gives what failed another chance.
+        self.step_build(&entry.name, builder::Event::Retry);
     }
 
     fn replan_service(&mut self, entry: &Resource) {
@@ -72,9 +75,12 @@ impl Core {
         let Work::Serve(serve) = &mut item.work else {
             return;
         };
-        serve.replan(&self.session.doors, &self.plan, entry, &item.resource);
+        let asks = serve.replan(&self.session.doors, &self.plan, entry, &item.resource);
         let down = serve.service.phase() == Phase::Quiescent;
         let product = serve.built_by.clone();
+        if let Some(asks) = asks {
+            self.ask_anew(&entry.name, asks);
+        }
         self.refresh_service(&entry.name);
         if let Some(Work::Build { builder, .. }) = product
             .and_then(|build| self.items.get(&build))
@@ -84,7 +90,6 @@ impl Core {
             self.step_service(&entry.name, service::Event::Product(product));
         }
         if down {
-            // A reload is what `up` asks for, and `up` gives it another chance.
             self.step_service(&entry.name, service::Event::Triggered);
         }
     }

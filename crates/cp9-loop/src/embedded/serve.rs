@@ -11,8 +11,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::adopt::Leftovers;
 use super::core::{Beside, Core};
 use super::message::{Message, Messages};
+use super::oversight::oversee;
 use super::session::{Session, SessionFolderPaths};
 use super::socket::{self, Answers};
 use super::watch::SourceWatcher;
@@ -50,8 +52,10 @@ pub async fn serve(
     crate::logs::learn_secrets(&session.doors, &session.paths.folder);
     let ended = Ended::listen()?;
     let indexer = Indexer::start(&session.doors, &session.paths.folder, reload::owners(&plan))?;
-    let survivors = adopt::survivors(&session, &plan).await;
+    // Only a killed controller leaves its socket behind.
+    let killed = session.doors.exists(&session.paths.socket);
     let listener = socket::bind(&session.paths.socket)?;
+    let (survivors, leftovers) = adopt::look(&session, &plan, killed);
     let (messages, heard) = mpsc::unbounded_channel();
     let sources = SourceWatcher::start(&session.doors, messages.clone())?;
     let core = Core::new(
@@ -62,6 +66,7 @@ pub async fn serve(
         messages.clone(),
     );
 
+    clear(leftovers, &session, &messages);
     let end = CancellationToken::new();
     let tasks = TaskTracker::new();
     let answers = Answers {
@@ -89,6 +94,16 @@ pub async fn serve(
     let _ = tokio::time::timeout(FAREWELL, farewell).await;
     accepting.abort();
     Ok(())
+}
+
+/// Ends what is left beside everything else: it may take its time, and hello is answered at once.
+fn clear(leftovers: Leftovers, session: &Session, messages: &Messages) {
+    let (doors, cleared) = (session.doors.clone(), messages.clone());
+    let work = async move {
+        leftovers.end(doors).await;
+        let _ = cleared.send(Message::Cleared);
+    };
+    oversee(messages, work, async { Message::Cleared });
 }
 
 fn at_once() -> usize {

@@ -9,6 +9,7 @@ use super::triggers::BLIND;
 
 /// No chain of dependencies is longer; a plan with a cycle ends here.
 const DEEPEST: usize = 64;
+const CLEARING: &str = "waits for the end of what an earlier controller left running";
 
 impl Core {
     /// The dependencies of a resource that have not had success yet.
@@ -36,6 +37,9 @@ impl Core {
             }
             status.verdict = self.hopeless(item, 0);
         }
+        if status.phase == Phase::Waiting && self.clearing {
+            status.message = Some(CLEARING.to_owned());
+        }
         if status.phase == Phase::Waiting && self.blind {
             status.message = Some(BLIND.to_owned());
             status.verdict = true;
@@ -43,15 +47,17 @@ impl Core {
         Some(status)
     }
 
-    /// What a waiting resource waits for, the build of its binary included.
+    /// What a waiting resource waits for, the builds of its binary and of what it watches included.
     fn blockers<'a>(&'a self, item: &'a Item) -> Vec<&'a str> {
         let mut waits = self.waits_for(item);
-        if let Work::Serve(serve) = &item.work
-            && let Some(build) = serve.built_by.as_deref()
-            && !waits.contains(&build)
-            && !self.items.get(build).is_some_and(Item::succeeded)
-        {
-            waits.push(build);
+        let Work::Serve(serve) = &item.work else {
+            return waits;
+        };
+        for build in [&serve.built_by, &serve.fed_by].into_iter().flatten() {
+            let unbuilt = !self.items.get(build).is_some_and(Item::succeeded);
+            if unbuilt && !waits.contains(&build.as_str()) {
+                waits.push(build);
+            }
         }
         waits
     }

@@ -13,7 +13,7 @@ use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::debounce::Debounce;
-use super::message::{Message, Messages};
+use super::message::{Message, Messages, Why};
 use super::sources::{DigestCache, Found, WatchSet};
 use super::watched::Watched;
 use crate::controller::ControllerError;
@@ -130,8 +130,8 @@ impl Watch {
             match self.sleep(wake_rx) {
                 Ok(Wake::Event(event)) => self.event(event),
                 Ok(Wake::Plan(sets)) => self.plan(sets),
-                Ok(Wake::Check(name)) => self.check(&name, true),
-                Ok(Wake::Renew(name)) => self.check(&name, false),
+                Ok(Wake::Check(name)) => self.check(&name, Why::Asked),
+                Ok(Wake::Renew(name)) => self.check(&name, Why::Renewed),
                 Err(RecvTimeoutError::Timeout) => self.timeout(),
                 Ok(Wake::Finish) | Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -194,19 +194,19 @@ impl Watch {
                 watched.concerned = true;
             }
             self.debounce = Debounce::default();
-            return self.look(false);
+            return self.look(Why::Seen);
         }
         self.flush();
     }
 
     fn flush(&mut self) {
         if self.debounce.take(self.now()) {
-            self.look(false);
+            self.look(Why::Seen);
         }
     }
 
     /// Looks at every resource that is concerned and reports what changed.
-    fn look(&mut self, asked: bool) {
+    fn look(&mut self, why: Why) {
         for index in 0..self.watched.len() {
             if !std::mem::take(&mut self.watched[index].concerned) {
                 continue;
@@ -221,7 +221,7 @@ impl Watch {
                 let message = Message::Source {
                     resource: watched.name.clone(),
                     digest,
-                    asked,
+                    why,
                 };
                 // Nobody listens any more when the controller is ending.
                 let _ = self.messages.send(message);
@@ -294,7 +294,7 @@ impl Watch {
         let watched = sets.into_iter().map(|(name, set)| Watched::new(name, set));
         self.watched = watched.collect();
         self.disarm_unwanted();
-        self.look(false);
+        self.look(Why::Seen);
         let files = self.watched.iter().flat_map(|watched| &watched.found.files);
         let files: HashSet<&Path> = files.map(|(_, path)| path.as_path()).collect();
         self.cache.retain(&files);
@@ -323,7 +323,7 @@ impl Watch {
     }
 
     /// Reports one resource, whether it has changed or not.
-    fn check(&mut self, name: &str, asked: bool) {
+    fn check(&mut self, name: &str, why: Why) {
         let mut held = Vec::with_capacity(self.watched.len());
         for watched in &mut self.watched {
             let this = watched.name == name;
@@ -332,7 +332,7 @@ impl Watch {
                 watched.reported = None;
             }
         }
-        self.look(asked);
+        self.look(why);
         for (watched, held) in self.watched.iter_mut().zip(held) {
             watched.concerned = held;
         }

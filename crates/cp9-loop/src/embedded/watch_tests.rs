@@ -137,10 +137,16 @@ fn a_check_answers_even_when_nothing_changed() {
     let first = place.digest();
     place.wake_tx.send(Wake::Check("a".into())).expect("runs");
     let answer = place.messages.blocking_recv();
-    let Some(Message::Source { digest, asked, .. }) = answer else {
+    let Some(Message::Source { digest, why, .. }) = answer else {
         panic!("{answer:?}");
     };
-    assert!(asked && digest == first);
+    assert_eq!((why, &digest), (Why::Asked, &first));
+    place.wake_tx.send(Wake::Renew("a".into())).expect("runs");
+    let answer = place.messages.blocking_recv();
+    assert!(
+        matches!(&answer, Some(Message::Source { digest, why: Why::Renewed, .. }) if *digest == first),
+        "{answer:?}"
+    );
 }
 
 #[test]
@@ -200,7 +206,7 @@ fn after_lost_events_a_folder_that_was_replaced_is_watched_anew() {
     watch.event(Ok(
         Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan)
     ));
-    watch.look(false);
+    watch.look(Why::Seen);
     let file = src.join("sub/main.rs");
     doors.append_line(&file, "x").expect("write");
     let patience = Duration::from_secs(30);

@@ -7,7 +7,8 @@ use cp9_model::devplan::Probe;
 use cp9_tools::ProcessId;
 
 use super::Service;
-use super::event::{Probes, Started, Which};
+use super::event::{Action, Probes, Started, Which};
+use crate::embedded::probe::{self, ProbeState};
 
 impl Service {
     /// What it is doing.
@@ -61,11 +62,50 @@ impl Service {
         self.id.map(|_| &self.started)
     }
 
-    /// Replaces what the plan says of it; takes effect with the next check and start.
-    pub(in crate::embedded) fn set_plan(&mut self, probes: Probes, needs_product: bool) {
-        self.probes = probes;
+    /// Replaces what the plan says of it. A process that is judged another way now is asked anew:
+    /// comes back with the questions then, which replace all that are open.
+    pub(in crate::embedded) fn set_plan(
+        &mut self,
+        probes: Probes,
+        needs_product: bool,
+    ) -> Option<Vec<Action>> {
         self.needs_product = needs_product;
         if !needs_product {
+            self.product = None;
+        }
+        let before = std::mem::replace(&mut self.probes, probes);
+        if before == self.probes {
+            return None;
+        }
+        if before.ready != self.probes.ready {
+            self.ready_state = ProbeState::default();
+        }
+        if before.live != self.probes.live {
+            self.live_state = ProbeState::default();
+        }
+        Some(self.questions())
+    }
+
+    /// What is to be asked of a process from now on.
+    fn questions(&self) -> Vec<Action> {
+        let mut questions = Vec::new();
+        if self.id.is_none() || !self.alive() {
+            return questions;
+        }
+        let passed = self.ready_state.passed_once;
+        if !(passed && probe::is_once(&self.probes.ready)) {
+            questions.push(Action::Probe(self.run, Which::Ready, Duration::ZERO));
+        }
+        if let Some(live) = self.probes.live.as_ref().filter(|_| passed) {
+            let pause = Duration::from_secs(u64::from(live.period_seconds.max(1)));
+            questions.push(Action::Probe(self.run, Which::Live, pause));
+        }
+        questions
+    }
+
+    /// The product is about to be another one: a first start waits for that.
+    pub(in crate::embedded) fn withdraw_product(&mut self) {
+        if self.phase == Phase::Waiting {
             self.product = None;
         }
     }
