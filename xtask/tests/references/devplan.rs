@@ -24,7 +24,7 @@ mod tests {
         let page = super::page(&cp9_model::config::schema::devplan());
         for row in [
             "| `resources[].kind` | `build` or `serve` or `apply`, required |",
-            "| `resources[].ready.check.type` | `http` or `tcp` or `exec` or `alive`, required |",
+            "| `resources[].ready.check.type` | `http` or `tcp` or ",
             "| `resources[].ready.check.path` | string | For `http`: ",
             "used elsewhere as `${root}`",
         ] {
