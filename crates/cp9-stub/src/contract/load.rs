@@ -20,6 +20,9 @@ pub(super) const METHODS: [&str; 8] = [
     "get", "put", "post", "delete", "options", "head", "patch", "trace",
 ];
 
+/// The most operations of one contract.
+const MOST: usize = 10_000;
+
 /// A contract that is ready to be served.
 #[derive(Debug)]
 pub(crate) struct Contract {
@@ -189,6 +192,9 @@ fn read(document: &Document, path: &Utf8Path) -> Result<Read, StubError> {
         reader
             .path_item(template, item)
             .map_err(|reason| invalid(format!("path `{template}`: {reason}")))?;
+        if reader.found.operations.len() + reader.found.refusals.len() > MOST {
+            return Err(invalid(format!("it has more than {MOST} operations")));
+        }
     }
     Ok(reader.found)
 }

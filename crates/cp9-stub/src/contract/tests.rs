@@ -342,3 +342,82 @@ fn rules_that_no_answer_shows_are_kept() {
         parameter(json!({ "name": "id", "in": "path", "required": true, "schema": text })).is_ok()
     );
 }
+
+/// A contract that uses most of OpenAPI, to be broken at any place.
+fn whole() -> Value {
+    json!({
+        "openapi": "3.0.3", "info": { "title": "t", "version": "1" },
+        "servers": [{ "url": "https://{h}/v1", "variables": { "h": { "default": "a", "enum": ["a"] } } }],
+        "security": [{ "key": [] }],
+        "paths": { "/a/{id}": {
+            "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }],
+            "get": { "operationId": "a", "responses": {
+                "200": { "description": "", "headers": { "X-A": { "required": true, "schema": { "type": "integer" } } },
+                    "content": { "application/json": { "schema": { "$ref": "#/components/schemas/A" } }, "text/plain": {} } },
+                "default": { "$ref": "#/components/responses/E" } } } } },
+        "components": {
+            "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "k" } },
+            "responses": { "E": { "description": "" } },
+            "schemas": {
+                "A": { "type": "object", "required": ["n", "b", "l"], "properties": {
+                    "n": { "type": "integer", "minimum": 1, "multipleOf": 2 }, "l": { "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } },
+                    "b": { "oneOf": [{ "$ref": "#/components/schemas/B" }, { "type": "string", "pattern": "^a+$" }], "discriminator": { "propertyName": "k" } } } },
+                "B": { "allOf": [{ "type": "object", "required": ["k"], "properties": { "k": { "type": "string" } } }, { "nullable": true }] } } },
+    })
+}
+
+/// Every place of a value.
+fn places(at: &str, value: &Value, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .for_each(|(key, inner)| places(&format!("{at}/{}", escaped(key)), inner, found)),
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .for_each(|(n, inner)| places(&format!("{at}/{n}"), inner, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_whole_contract_is_one() {
+    let document = Document::parse(whole().to_string().as_bytes(), Utf8Path::new("t.json"));
+    let contract = Contract::of(&document.expect("a document"), Utf8Path::new("t.json"));
+    assert_eq!(contract.expect("a contract").operations, 1);
+}
+
+#[test]
+fn a_contract_broken_at_any_place_is_served_or_refused() {
+    let mut all = Vec::new();
+    places("", &whole(), &mut all);
+    let strange = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1e300),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!([null]),
+        json!({ "$ref": "#" }),
+        json!({ "$ref": "#/components/schemas/A" }),
+        json!({ "type": "object" }),
+        json!("#/paths"),
+    ];
+    for place in all.iter().skip(1) {
+        for value in &strange {
+            let mut broken = whole();
+            *broken.pointer_mut(place).expect("a place") = value.clone();
+            let path = Utf8Path::new("t.json");
+            let loaded = Document::parse(broken.to_string().as_bytes(), path)
+                .and_then(|document| Contract::of(&document, path));
+            if let Err(error) = loaded {
+                assert!(error.to_string().contains("`t.json`"), "{place}: {error}");
+            }
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! A schema of OpenAPI 3.0 as one of JSON Schema draft 4, one node at a time: references stay
 //! references, so that cycles cost nothing.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::contract::{Document, reference};
@@ -61,13 +63,13 @@ impl<'d, F: FnMut(&str) -> Result<String, Reason>> Normaliser<'_, 'd, F> {
             out.insert("required".into(), declared.clone());
             return;
         };
-        let mut kept: Vec<Value> = Vec::new();
-        for name in names {
-            let answers = !is_write_only(self.document, property(map, name));
-            if answers && !kept.contains(name) {
-                kept.push(name.clone());
-            }
-        }
+        let mut seen = HashSet::new();
+        let kept: Vec<Value> = names
+            .iter()
+            .filter(|name| !is_write_only(self.document, property(map, name)))
+            .filter(|name| seen.insert(name.to_string()))
+            .cloned()
+            .collect();
         if !kept.is_empty() {
             out.insert("required".into(), Value::Array(kept));
         }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::budget::weight;
 use super::search::Search;
 use super::shape::Shape;
 use super::text::natural;
@@ -9,6 +10,8 @@ use crate::reason::Reason;
 
 /// The most items or properties that are ever made up.
 const MOST: u64 = 1_000;
+/// How many values are tried for each that must differ; steps such as `multipleOf: 10` leave few.
+const VARIANTS: usize = 32;
 
 impl<'d> Search<'d> {
     /// An object; `rich` adds what is declared but not required.
@@ -95,6 +98,8 @@ impl<'d> Search<'d> {
             self.value(&list).map_err(|reason| reason.within("0"))?
         };
         if !unique || wanted == 1 {
+            let size = weight(&first).saturating_mul(wanted as u64);
+            self.budget.charge(size)?;
             return Ok(Value::Array(vec![first; wanted]));
         }
         self.distinct(&list, &first, wanted)
@@ -108,14 +113,17 @@ impl<'d> Search<'d> {
         wanted: usize,
     ) -> Result<Value, Reason> {
         let mut items = vec![first.clone()];
-        let listed = Shape::of(self.document, list)?;
+        let listed = self.shape(list)?;
         let listed = listed.all("enum").filter_map(Value::as_array).flatten();
-        let others = listed.cloned().chain(variants(first, wanted));
+        let most = wanted.saturating_mul(VARIANTS);
+        self.budget
+            .charge(weight(first).saturating_mul(most as u64 / 8))?;
+        let others = listed.take(most).cloned().chain(variants(first, most));
         for item in others.collect::<Vec<_>>() {
             if items.len() == wanted {
                 break;
             }
-            if !items.contains(&item) && self.judge.check(list, &item).is_ok() {
+            if !items.contains(&item) && self.check(list, &item).is_ok() {
                 items.push(item);
             }
         }
@@ -129,10 +137,9 @@ impl<'d> Search<'d> {
     }
 }
 
-/// Values like the given one; some of them will do.
-fn variants(value: &Value, wanted: usize) -> Vec<Value> {
-    // Steps such as `multipleOf: 10` leave only some of the numbers.
-    let numbers = 1..=(wanted as u64 * 16);
+/// Values like the given one, at most so many; some of them will do.
+fn variants(value: &Value, most: usize) -> Vec<Value> {
+    let numbers = 1..=(most as u64 / 2).max(1);
     match value {
         Value::Bool(flag) => vec![json!(!flag)],
         Value::Number(n) => {
@@ -149,15 +156,16 @@ fn variants(value: &Value, wanted: usize) -> Vec<Value> {
             .collect(),
         Value::Object(object) => {
             let mut found = Vec::new();
+            let share = most / object.len().max(1);
             for (name, inner) in object {
-                for other in variants(inner, wanted) {
+                for other in variants(inner, share) {
                     let mut object = object.clone();
                     object.insert(name.clone(), other);
                     found.push(Value::Object(object));
                 }
             }
             if found.is_empty() {
-                found.extend((1..wanted).map(|i| json!({ format!("property{i}"): {} })));
+                found.extend((1..most).map(|i| json!({ format!("property{i}"): {} })));
             }
             found
         }

@@ -1,6 +1,7 @@
 //! Zero values: for a list of schemas the plainest value that meets all of them. The rules build
 //! candidates, the validator has the last word.
 
+mod budget;
 mod compound;
 mod format;
 mod number;

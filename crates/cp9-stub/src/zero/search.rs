@@ -4,27 +4,29 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::budget::{Budget, weight};
 use super::number;
 use super::shape::{Shape, Tag};
-use super::text;
+use super::text::{self, Patterns};
 use super::types::Type;
 use crate::contract::Document;
 use crate::reason::Reason;
-use crate::schema::Judge;
+use crate::schema::{Cost, Judge};
 
-/// The most values that are built for one answer.
-const STEPS: usize = 20_000;
+/// The most values of an `enum` that are tried.
+const LISTED: usize = 1_000;
 /// The deepest value.
 const DEEPEST: usize = 48;
 
 /// The search over one document.
 pub(crate) struct Search<'d> {
     pub(super) document: &'d Document,
-    pub(super) judge: Judge<'d>,
+    judge: Judge<'d>,
+    pub(super) budget: Budget,
+    patterns: Patterns,
     known: HashMap<Vec<usize>, Value>,
     /// What is being built right now, outermost first.
     active: Vec<Vec<usize>>,
-    steps: usize,
 }
 
 /// One way through the choices of a list of schemas.
@@ -46,36 +48,51 @@ impl<'d> Search<'d> {
         Self {
             document,
             judge: Judge::new(document),
+            budget: Budget::new(),
+            patterns: Patterns::default(),
             known: HashMap::new(),
             active: Vec::new(),
-            steps: 0,
         }
     }
 
     /// The zero value of a schema, checked by the validator.
     pub(crate) fn zero(&mut self, schema: &'d Value) -> Result<Value, Reason> {
-        self.steps = STEPS;
+        self.budget.begin();
         let list = [schema];
         let value = self.value(&list)?;
-        self.judge.check(&list, &value)?;
+        self.check(&list, &value)?;
         Ok(value)
     }
 
     /// True if a value meets a schema.
     pub(crate) fn meets(&mut self, schema: &'d Value, value: &Value) -> bool {
-        self.judge.check(&[schema], value).is_ok()
+        self.budget.begin();
+        self.check(&[schema], value).is_ok()
+    }
+
+    /// Asks the validator, unless it would take too long to answer.
+    pub(super) fn check(&mut self, list: &[&'d Value], value: &Value) -> Result<(), Reason> {
+        self.budget.charge(Cost::of(self.document, list, value))?;
+        self.judge.check(list, value)
+    }
+
+    /// The demands of a list of schemas, paid for.
+    pub(super) fn shape(&mut self, list: &[&'d Value]) -> Result<Shape<'d>, Reason> {
+        let shape = Shape::of(self.document, list)?;
+        self.budget.charge(1 + shape.parts.len() as u64)?;
+        Ok(shape)
     }
 
     /// A value that meets a list of schemas.
     pub(super) fn value(&mut self, list: &[&'d Value]) -> Result<Value, Reason> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(Reason::spent)?;
-        let shape = Shape::of(self.document, list)?;
+        let shape = self.shape(list)?;
         if let Some(known) = self.known.get(&shape.key) {
+            self.budget.charge(weight(known))?;
             return Ok(known.clone());
         }
         if self.active.contains(&shape.key) {
             let may_be_null = shape.types.holds(Type::Null);
-            if may_be_null && self.judge.check(list, &Value::Null).is_ok() {
+            if may_be_null && self.check(list, &Value::Null).is_ok() {
                 return Ok(Value::Null);
             }
             return Err(Reason::new(
@@ -89,6 +106,7 @@ impl<'d> Search<'d> {
         let found = self.search(list, &shape);
         self.active.pop();
         let value = found?;
+        self.budget.charge(weight(&value))?;
         self.known.insert(shape.key, value.clone());
         Ok(value)
     }
@@ -119,7 +137,7 @@ impl<'d> Search<'d> {
             .into_iter()
             .flat_map(|key| shape.all(key).collect::<Vec<_>>());
         for value in given {
-            if self.judge.check(asked, value).is_ok() {
+            if self.check(asked, value).is_ok() {
                 return Ok(value.clone());
             }
         }
@@ -128,8 +146,7 @@ impl<'d> Search<'d> {
 
     /// Settles the next choice, or builds when none is left.
     fn choose(&mut self, way: &mut Way<'_, 'd>) -> Result<Value, Reason> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(Reason::spent)?;
-        let shape = Shape::of(self.document, &way.list)?;
+        let shape = self.shape(&way.list)?;
         let open = shape
             .choices
             .iter()
@@ -182,10 +199,10 @@ impl<'d> Search<'d> {
         let fitting = others
             .into_iter()
             .chain(nulls)
-            .filter(|value| shape.types.fit(value));
+            .filter(|value| shape.types.fit(value))
+            .take(LISTED);
         for value in fitting {
-            let met = self.judge.check(&way.list, value).is_ok()
-                && self.judge.check(way.asked, value).is_ok();
+            let met = self.check(&way.list, value).is_ok() && self.check(way.asked, value).is_ok();
             if met {
                 return Some(Ok(value.clone()));
             }
@@ -202,7 +219,10 @@ impl<'d> Search<'d> {
         match one {
             Type::Object => self.object(shape, way.rich),
             Type::Array => self.array(shape, way.rich),
-            Type::String => text::text(shape),
+            Type::String => {
+                self.budget.charge(text::price(shape))?;
+                text::text(shape, &mut self.patterns)
+            }
             Type::Integer => number::integer(shape),
             Type::Number if way.rich => number::fraction(shape),
             Type::Number => number::number(shape),
@@ -222,15 +242,15 @@ impl<'d> Search<'d> {
             return Ok(value);
         }
         if let Some(tagged) = tagged(&value, shape, &way.tags)
-            && self.judge.check(way.asked, &tagged).is_ok()
+            && self.check(way.asked, &tagged).is_ok()
         {
             return Ok(tagged);
         }
         let flipped = (value == Value::Bool(false)).then_some(Value::Bool(true));
-        let verdict = self.judge.check(way.asked, &value);
+        let verdict = self.check(way.asked, &value);
         match (verdict, flipped) {
             (Ok(()), _) => Ok(value),
-            (Err(_), Some(other)) if self.judge.check(way.asked, &other).is_ok() => Ok(other),
+            (Err(_), Some(other)) if self.check(way.asked, &other).is_ok() => Ok(other),
             (Err(reason), _) => Err(reason),
         }
     }

@@ -8,6 +8,15 @@ use crate::contract::Document;
 use crate::reason::Reason;
 use crate::schema::{is_write_only, mapped_target, tag_of};
 
+/// The most schema objects that one value is asked to meet.
+const PARTS: usize = 512;
+/// The longest chain of `allOf`.
+const CHAIN: usize = 100;
+/// The most choices that one value has to settle.
+const CHOICES: usize = 64;
+/// The most properties that one value is asked to have.
+const REQUIRED: usize = 1_000;
+
 /// A property that says which schema a value is of, and what it says.
 pub(crate) type Tag = (String, String);
 
@@ -64,7 +73,12 @@ impl<'d> Shape<'d> {
             tags: Vec::new(),
         };
         for node in list {
-            shape.lay_out(document, node, node, false)?;
+            shape.lay_out(document, node, node, 0)?;
+        }
+        if shape.required.len() > REQUIRED {
+            return Err(Reason::new(format!(
+                "it requires more than {REQUIRED} properties"
+            )));
         }
         shape.key.sort_unstable();
         Ok(shape)
@@ -76,7 +90,7 @@ impl<'d> Shape<'d> {
         document: &'d Document,
         node: &'d Value,
         heir: &'d Value,
-        inherited: bool,
+        depth: usize,
     ) -> Result<(), Reason> {
         let node = document.follow(node)?;
         let address = std::ptr::from_ref(node).addr();
@@ -84,6 +98,11 @@ impl<'d> Shape<'d> {
             return Ok(());
         }
         self.key.push(address);
+        let crowded = self.parts.len() >= PARTS || self.choices.len() > CHOICES;
+        if crowded || depth > CHAIN || self.required.len() > REQUIRED {
+            return Err(Reason::new("too many schemas are combined in one"));
+        }
+        let inherited = depth > 0;
         let Some(map) = node.as_object() else {
             return Err(Reason::new("a schema is no object"));
         };
@@ -93,7 +112,7 @@ impl<'d> Shape<'d> {
             self.tags.extend(tag_of(document, discriminator, heir));
         }
         for child in list_of(map, "allOf")? {
-            self.lay_out(document, child, heir, true)?;
+            self.lay_out(document, child, heir, depth + 1)?;
         }
         Ok(())
     }
@@ -109,7 +128,8 @@ impl<'d> Shape<'d> {
             additional: map.get("additionalProperties"),
         });
         let names = map.get("required").and_then(Value::as_array);
-        for name in names.into_iter().flatten().filter_map(Value::as_str) {
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        for name in names.take(REQUIRED + 1) {
             let property = declared.and_then(|declared| declared.get(name));
             if !self.required.contains(&name) && !is_write_only(document, property) {
                 self.required.push(name);

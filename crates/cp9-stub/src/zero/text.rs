@@ -1,5 +1,7 @@
 //! The shortest string that its length, format and patterns allow.
 
+use std::collections::HashMap;
+
 use regex::Regex;
 use serde_json::Value;
 
@@ -11,6 +13,21 @@ use crate::reason::Reason;
 /// The longest string that is ever made up, in characters.
 const LONGEST: u64 = 65_536;
 
+/// Compiled patterns, for those that come again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns(HashMap<String, Option<Regex>>);
+
+impl Patterns {
+    fn get(&mut self, pattern: &str) -> Option<Regex> {
+        if let Some(known) = self.0.get(pattern) {
+            return known.clone();
+        }
+        let compiled = Regex::new(pattern).ok();
+        self.0.insert(pattern.to_owned(), compiled.clone());
+        compiled
+    }
+}
+
 /// The bounds and patterns of a string.
 struct Demands {
     min: usize,
@@ -18,10 +35,18 @@ struct Demands {
     patterns: Vec<(String, Regex)>,
 }
 
+/// What it costs to build one.
+pub(crate) fn price(shape: &Shape<'_>) -> u64 {
+    let patterns = shape.all("pattern").count() as u64;
+    let min = shape.all("minLength").filter_map(natural).max();
+    let min = min.unwrap_or_default().min(LONGEST);
+    1 + min / 64 + patterns * (16 + min / 8)
+}
+
 /// A string.
-pub(crate) fn text(shape: &Shape<'_>) -> Result<Value, Reason> {
-    let demands = demands(shape)?;
-    let known: Vec<&str> = shape
+pub(crate) fn text(shape: &Shape<'_>, known: &mut Patterns) -> Result<Value, Reason> {
+    let demands = demands(shape, known)?;
+    let formats: Vec<&str> = shape
         .all("format")
         .filter_map(Value::as_str)
         .filter(|format| format::is_known(format))
@@ -31,10 +56,10 @@ pub(crate) fn text(shape: &Shape<'_>) -> Result<Value, Reason> {
         "a".repeat(demands.min),
         "0".repeat(demands.min),
     ];
-    let formatted = known
+    let formatted = formats
         .first()
         .and_then(|format| format::sample(format, demands.min));
-    let made: Vec<String> = if known.is_empty() {
+    let made: Vec<String> = if formats.is_empty() {
         let matching = demands
             .patterns
             .iter()
@@ -46,10 +71,10 @@ pub(crate) fn text(shape: &Shape<'_>) -> Result<Value, Reason> {
     let found = made.into_iter().find(|text| demands.met_by(text));
     found
         .map(Value::String)
-        .ok_or_else(|| Reason::new(refusal(&demands, &known)))
+        .ok_or_else(|| Reason::new(refusal(&demands, &formats)))
 }
 
-fn demands(shape: &Shape<'_>) -> Result<Demands, Reason> {
+fn demands(shape: &Shape<'_>, known: &mut Patterns) -> Result<Demands, Reason> {
     let min = shape.all("minLength").filter_map(natural).max();
     let max = shape.all("maxLength").filter_map(natural).min();
     let min = min.unwrap_or_default();
@@ -60,7 +85,7 @@ fn demands(shape: &Shape<'_>) -> Result<Demands, Reason> {
     }
     let mut patterns = Vec::new();
     for pattern in shape.all("pattern").filter_map(Value::as_str) {
-        let Ok(regex) = Regex::new(pattern) else {
+        let Some(regex) = known.get(pattern) else {
             return Err(Reason::new(format!(
                 "pattern `{pattern}` is not understood"
             )));

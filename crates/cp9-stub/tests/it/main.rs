@@ -7,6 +7,7 @@
 
 mod client;
 mod corpus;
+mod hostile;
 mod independent;
 mod process;
 mod recorder;

@@ -1,6 +1,6 @@
 //! Operations have names of their own, and parameters that their paths know.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -49,7 +49,7 @@ impl<'d> Rules<'d> {
     }
 
     fn parameters(&mut self, at: &str, path: &str, node: Option<&'d Value>) {
-        let mut known = Vec::new();
+        let mut known = HashSet::new();
         let list = node.and_then(Value::as_array);
         for (index, parameter) in list.into_iter().flatten().enumerate() {
             let at = format!("{at}: parameter {index}");
@@ -64,10 +64,9 @@ impl<'d> Rules<'d> {
             if place == "path" && !path.contains(&format!("{{{name}}}")) {
                 self.fault(&at, &format!("`{{{name}}}` does not occur in the path"));
             }
-            if known.contains(&(place, name.clone())) {
+            if !known.insert((place, name.clone())) {
                 self.fault(&at, &format!("`{name}` in `{place}` is declared twice"));
             }
-            known.push((place, name));
         }
     }
 }

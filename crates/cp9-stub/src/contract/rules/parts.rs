@@ -1,5 +1,7 @@
 //! Parameters, headers, bodies and the types of schemas.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::Rules;
@@ -66,15 +68,13 @@ impl<'d> Rules<'d> {
     }
 
     pub(super) fn headers(&mut self, at: &str, node: Option<&'d Value>) {
-        let mut known = Vec::new();
+        let mut known = HashSet::new();
         // Most names of headers look like extensions.
         let map = node.and_then(|node| self.object(at, node));
         for (name, header) in map.into_iter().flatten() {
-            let lower = name.to_ascii_lowercase();
-            if known.contains(&lower) {
+            if !known.insert(name.to_ascii_lowercase()) {
                 self.fault(at, &format!("header `{name}` is declared twice"));
             }
-            known.push(lower);
             let at = format!("{at}.{}", name.escape_debug());
             self.header(&at, Some(name), header);
         }
