@@ -74,7 +74,8 @@ fn every_document_is_served_validly_or_refused_by_name() {
     let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openapi-corpus.txt");
     std::fs::write(&list, report).expect("the report is written");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(tally.served > 0 && tally.refused > 0, "{tally:?}");
+    // A regression would refuse whole documents, which is no fault by itself.
+    assert!(tally.operations > 900, "{tally:?}");
 }
 
 /// Runs one document on a thread of its own, so that a hang is a fault and not the end.

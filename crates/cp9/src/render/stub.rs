@@ -31,8 +31,12 @@ pub(crate) fn stub(report: &StubReport) -> String {
             operations.len() + refused
         ),
     };
-    operations.iter().for_each(|found| served(&mut text, found));
-    refusals.iter().for_each(|found| refused(&mut text, found));
+    for operation in operations {
+        served(&mut text, operation);
+    }
+    for refusal in refusals {
+        refused(&mut text, refusal);
+    }
     text
 }
 
