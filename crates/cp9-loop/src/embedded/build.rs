@@ -156,10 +156,10 @@ impl Build {
         let cmd = self.command(output);
         let mut child = doors.spawn(&cmd, log).map_err(|error| in_words(&error))?;
         let record = InFlight::new(&self.session, &self.resource);
-        if let Err(error) = record.clone().write(child.id).await {
+        if let Err(error) = record.write(child.id) {
             // A build that no later controller could find must not go on.
             child.stop(GRACE).await;
-            return Err(error);
+            return Err(in_words(&error));
         }
         let exit = tokio::select! {
             exit = child.wait() => Ok(Some(exit)),
@@ -347,21 +347,12 @@ impl InFlight {
         }
     }
 
-    /// Writes it beside the owner of all state, who need not wait for the disk.
-    async fn write(self, id: ProcessId) -> Result<(), String> {
-        let written = tokio::task::spawn_blocking(move || self.write_now(id)).await;
-        match written {
-            Ok(written) => written.map_err(|error| in_words(&error)),
-            Err(error) => Err(in_words(&error)),
-        }
-    }
-
-    fn write_now(&self, id: ProcessId) -> Result<(), FileError> {
+    fn write(&self, id: ProcessId) -> Result<(), FileError> {
         if let Some(dir) = self.path.parent() {
             self.doors.create_private_dir(dir)?;
         }
         let text = serde_json::to_vec(&id).expect("an id is plain data and always serialises");
-        self.doors.write_atomic(&self.path, &text, 0o600)
+        self.doors.write_fleeting(&self.path, &text, 0o600)
     }
 
     fn read(&self) -> Option<ProcessId> {

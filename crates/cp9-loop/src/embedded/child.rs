@@ -59,7 +59,7 @@ impl ChildRecord {
         let text = serde_json::to_vec(self).expect("a record is plain data and always serialises");
         session
             .doors
-            .write_atomic(&Self::path(session, service), &text, 0o600)
+            .write_fleeting(&Self::path(session, service), &text, 0o600)
     }
 
     /// What the process was started from.
@@ -106,13 +106,12 @@ impl Run {
             Err(message) => return self.tell(Event::SpawnFailed(self.number, message)),
         };
         let id = child.id;
-        // Before the disk has its record: probes need not wait for that.
-        self.tell(Event::Spawned(self.number, id));
-        if let Err(message) = self.record(id, &started).await {
+        if let Err(error) = self.record(id, &started) {
             // A process that no later controller could find must not live.
             child.stop(Duration::ZERO).await;
-            return self.tell(Event::Exited(self.number, message));
+            return self.tell(Event::SpawnFailed(self.number, in_words(&error)));
         }
+        self.tell(Event::Spawned(self.number, id));
         let exit = tokio::select! {
             exit = child.wait() => exit,
             () = self.stop.cancelled() => child.stop(self.grace()).await,
@@ -137,7 +136,7 @@ impl Run {
         child.map_err(|error| in_words(&error))
     }
 
-    async fn record(&self, id: ProcessId, started: &Started) -> Result<(), String> {
+    fn record(&self, id: ProcessId, started: &Started) -> Result<(), FileError> {
         let product = started.product.as_ref();
         let record = ChildRecord {
             id,
@@ -147,8 +146,7 @@ impl Run {
             entry: started.entry.clone(),
             grace_seconds: self.resource.grace_seconds,
         };
-        let (session, service) = (self.session.clone(), self.resource.service.clone());
-        beside(move || record.write(&session, &service)).await
+        record.write(&self.session, &self.resource.service)
     }
 
     /// Stays with a process of an earlier controller, which is nobody's child to wait for.

@@ -267,3 +267,31 @@ async fn a_manual_resource_waits_for_its_trigger() {
         .await;
     client.stop().await.expect("stops");
 }
+
+#[tokio::test]
+async fn a_command_that_watches_the_built_file_is_started_once_for_each_build() {
+    let mut session = Session::new();
+    session.source_service("api");
+    session.save("src/api.sh", &version("v1"));
+    let product = "${session}/.cp9-build/api/live/service";
+    let serve = &mut session.resources[1];
+    serve.as_object_mut().expect("object").remove("binary");
+    serve["watch"] = serde_json::json!([product]);
+    serve["argv"] = serde_json::json!(["/bin/sh", product]);
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+    assert!(of(&first, "api").source.is_some());
+    session.client().await.reload().await.expect("reloads");
+    session.save("src/api.sh", &version("v2"));
+    eventually("the new version", || session.text("out/api") == "v2\n").await;
+    let second = watch
+        .until("another start", |status| {
+            of(status, "api").runs >= 2 && of(status, "api").ready
+        })
+        .await;
+    let runs = |name: &str| of(&second, name).runs;
+    assert_eq!((runs("api-live-binary"), runs("api")), (2, 2));
+    session.client().await.stop().await.expect("stops");
+}

@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use cp9_loop::embedded::{Client, controller_state};
 use cp9_loop::{Controller, ControllerError, ControllerState};
 use cp9_model::Explain;
+use cp9_model::control::Phase;
 
-use super::session::{Session, eventually, is_running, of, pid};
+use super::session::{Session, eventually, is_running, of, pid, version};
 
 #[tokio::test]
 async fn reload_touches_only_what_changed() {
@@ -227,4 +228,133 @@ async fn the_socket_survives_nonsense() {
         .expect("sends");
     drop(stream);
     session.client().await.stop().await.expect("still answers");
+}
+
+#[tokio::test]
+async fn a_reload_gives_what_failed_another_chance() {
+    let mut session = Session::new();
+    session.source_service("api");
+    let script = "echo x >> $2/builds; test -f $2/tool || { echo no tool >&2; exit 1; }; cp $0 $1; chmod 755 $1";
+    session.resources[0]["argv"] = serde_json::json!([
+        "/bin/sh",
+        "-c",
+        script,
+        "${src}/api.sh",
+        "${output}",
+        session.path("out")
+    ]);
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let red = watch
+        .until("the failure", |status| {
+            of(status, "api-live-binary").phase == Phase::Failed
+        })
+        .await;
+    assert_eq!(
+        of(&red, "api-live-binary").message.as_deref(),
+        Some("no tool")
+    );
+    session.save("out/tool", "");
+    session.client().await.reload().await.expect("reloads");
+    watch.until_ready().await;
+    session.client().await.reload().await.expect("reloads");
+    session
+        .client()
+        .await
+        .trigger("api")
+        .await
+        .expect("answers");
+    watch.until_ready().await;
+    assert_eq!(
+        session.lines("out/builds"),
+        2,
+        "what had success is not built again"
+    );
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_save_after_a_reload_is_built() {
+    let mut session = Session::new();
+    session.source_service("api");
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    watch.until_ready().await;
+    for word in ["v2", "v3"] {
+        session.client().await.reload().await.expect("reloads");
+        session.save("src/api.sh", &version(word));
+        eventually("the new version", || {
+            session.text("out/api") == format!("{word}\n")
+        })
+        .await;
+    }
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn a_running_process_is_judged_by_the_probes_of_the_new_plan() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let first = watch.until_ready().await;
+
+    let exec = |script: &str| {
+        serde_json::json!({"check": {"type": "exec", "argv": ["/bin/sh", "-c", script]},
+            "period_seconds": 1, "timeout_seconds": 1, "failure_threshold": 1, "success_threshold": 1})
+    };
+    session.resources[0]["ready"] = exec("test -f $OUT/up");
+    session.write_plan();
+    session.client().await.reload().await.expect("reloads");
+    let unready = watch
+        .until("the new readiness", |status| {
+            of(status, "api").phase == Phase::Unready
+        })
+        .await;
+    assert_eq!(pid(&unready, "api"), pid(&first, "api"));
+    session.save("out/up", "");
+    watch.until_ready().await;
+
+    session.resources[0]["live"] = exec("test ! -f $OUT/sick");
+    session.write_plan();
+    session.client().await.reload().await.expect("reloads");
+    session.save("out/sick", "");
+    watch
+        .until("the end of the sick one", |status| {
+            of(status, "api").restarts == 1
+        })
+        .await;
+    session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn hello_does_not_wait_for_the_products_of_an_earlier_controller() {
+    let mut session = Session::new();
+    session.source_service("api");
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let served = session.serve_here();
+    session.watch().await.until_ready().await;
+    session.client().await.stop().await.expect("stops");
+    served.await.expect("task").expect("serves");
+
+    // Reading it takes as long as nobody writes to it.
+    let product = session.path("s/.cp9-build/api/live/service");
+    session.doors.remove_file(&product).expect("removed");
+    let mkfifo = cp9_tools::Cmd::new("mkfifo").arg(&product);
+    let made = session.doors.run(&mkfifo).await.expect("runs");
+    made.checked().expect("a pipe");
+    let _served = session.serve_here();
+    let status = session.client().await.status().await.expect("answers");
+    assert_eq!(of(&status, "api-live-binary").phase, Phase::Waiting);
+    let open = move || std::fs::OpenOptions::new().write(true).open(product);
+    drop(tokio::task::spawn_blocking(open).await.expect("task"));
+    session.watch().await.until_ready().await;
+    assert_eq!(session.lines("out/builds"), 2);
+    session.client().await.stop().await.expect("stops");
 }

@@ -22,14 +22,28 @@ pub(crate) struct Session {
     pub(crate) doors: Doors,
     pub(crate) resources: Vec<Value>,
     id: String,
-    dir: tempfile::TempDir,
+    root: Utf8PathBuf,
+    _dir: tempfile::TempDir,
     apart: RefCell<Vec<ProcessId>>,
 }
 
 impl Session {
     pub(crate) fn new() -> Self {
+        Self::below(|root| root.to_owned())
+    }
+
+    /// A session that is reached through a link, so that its paths are not the system's.
+    pub(crate) fn through_a_link() -> Self {
+        Self::below(|root| {
+            std::fs::create_dir(root.join("real")).expect("dir");
+            std::os::unix::fs::symlink(root.join("real"), root.join("link")).expect("link");
+            root.join("link")
+        })
+    }
+
+    fn below(root: impl FnOnce(&Utf8Path) -> Utf8PathBuf) -> Self {
         let dir = tempfile::tempdir().expect("tempdir");
-        let root = Utf8PathBuf::from_path_buf(dir.path().to_owned()).expect("utf-8");
+        let root = root(Utf8Path::from_path(dir.path()).expect("utf-8"));
         let doors = Doors::new(environment(), Clock::system(), false);
         let paths = SessionFolderPaths {
             folder: root.join("s"),
@@ -49,15 +63,14 @@ impl Session {
             doors,
             resources: Vec::new(),
             id,
-            dir,
+            root,
+            _dir: dir,
             apart: RefCell::default(),
         }
     }
 
     pub(crate) fn path(&self, name: &str) -> Utf8PathBuf {
-        Utf8Path::from_path(self.dir.path())
-            .expect("utf-8")
-            .join(name)
+        self.root.join(name)
     }
 
     /// Writes a file as a person's editor does: a new file renamed over the old.
@@ -148,6 +161,12 @@ impl Session {
             .expect("controller starts");
         self.apart.borrow_mut().push(controller);
         controller
+    }
+
+    /// Kills a controller and waits for its end.
+    pub(crate) async fn kill(&self, controller: ProcessId) {
+        signal_group(controller, Signal::Kill);
+        eventually("the end of the controller", || !is_running(controller.pid)).await;
     }
 
     pub(crate) async fn client(&self) -> Client {

@@ -27,6 +27,20 @@ impl Doors {
         result
     }
 
+    /// Replaces a file as `write_atomic` does, without waiting for the disk: for what means nothing
+    /// any more once the machine has gone down, such as which process runs.
+    pub fn write_fleeting(
+        &self,
+        path: &Utf8Path,
+        bytes: &[u8],
+        mode: u32,
+    ) -> Result<(), FileError> {
+        let started = self.clock.instant();
+        let result = exchange(path, mode, |file| file.write_all(bytes));
+        self.record_file("write", path, started, &result);
+        result
+    }
+
     /// Replaces a file only if its bytes or mode differ; true if anything changed.
     pub fn write_if_changed(
         &self,
@@ -114,6 +128,20 @@ pub(super) fn replace(
     mode: u32,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<(), FileError> {
+    exchange(path, mode, |file| {
+        write(file)?;
+        // Its mode too is on the disk before its name is.
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()
+    })
+}
+
+/// Writes beside a path and takes its place.
+fn exchange(
+    path: &Utf8Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), FileError> {
     let folder = parent(path);
     // The name is short whatever the length of the file's own.
     let prefix = format!("{TEMPORARY}{}-", std::process::id());
@@ -126,9 +154,7 @@ pub(super) fn replace(
         _ => failed("write", path)(source),
     })?;
     let file = temporary.as_file_mut();
-    let written = write(file)
-        .and_then(|()| file.set_permissions(Permissions::from_mode(mode)))
-        .and_then(|()| file.sync_all());
+    let written = write(file).and_then(|()| file.set_permissions(Permissions::from_mode(mode)));
     written.map_err(failed("write", path))?;
     let persisted = temporary.persist(path);
     persisted

@@ -45,6 +45,23 @@ fn names(folder: &Utf8Path) -> Vec<String> {
 }
 
 #[test]
+fn a_fleeting_write_replaces_the_file_whole() {
+    let (_guard, dir) = folder();
+    let path = dir.join("child.json");
+    doors().write_fleeting(&path, b"one", 0o600).unwrap();
+    let before = std::fs::File::open(&path).unwrap();
+    doors().write_fleeting(&path, b"two", 0o640).unwrap();
+    assert_eq!(std::io::read_to_string(before).unwrap(), "one");
+    assert_eq!(doors().read_text(&path).unwrap(), "two");
+    assert_eq!(
+        (mode(&path), names(&dir)),
+        (0o640, vec!["child.json".to_owned()])
+    );
+    let error = doors().write_fleeting(&dir.join("no/x"), b"", 0o600);
+    assert!(matches!(error, Err(FileError::ParentMissing { .. })));
+}
+
+#[test]
 fn a_write_has_its_mode_and_leaves_nothing_else() {
     let (_guard, dir) = folder();
     let path = dir.join("state.json");
