@@ -17,7 +17,7 @@ fn with_override(text: &str) -> Sandbox {
     sandbox
 }
 
-/// Regions of the worker's ConfigMap, and a variable of its container.
+/// Regions of the worker's `ConfigMap`, and a variable of its container.
 fn regions(region: &str) -> String {
     format!(
         "target: {{kind: ConfigMap, name: cluster-worker}}
