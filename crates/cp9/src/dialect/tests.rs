@@ -242,10 +242,14 @@ fn the_rewritten_form_means_what_the_flag_form_means_for_every_flag() {
                 .filter(|arg| arg.is_required_set() && arg.get_id() != flag.get_id());
             let needed: Vec<String> = required
                 .flat_map(|arg| {
-                    [
-                        format!("--{}", arg.get_long().unwrap_or_default()),
-                        sample(arg),
-                    ]
+                    let flag = arg.get_long().map(|long| format!("--{long}"));
+                    // A word that is no dialect stands for a positional.
+                    let value = if flag.is_some() {
+                        sample(arg)
+                    } else {
+                        "word".to_owned()
+                    };
+                    flag.into_iter().chain([value])
                 })
                 .collect();
             let with = |more: &[String]| [words.as_slice(), &needed, more].concat();
