@@ -25,45 +25,6 @@ pub trait Controller {
     fn stop(&mut self) -> impl Future<Output = Result<(), ControllerError>>;
 }
 
-/// Whether a session's controller is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ControllerState {
-    /// Its lock is held and its socket answers.
-    Running {
-        /// Its process id.
-        pid: u32,
-    },
-    /// Its lock is held, and its socket does not answer.
-    Unreachable {
-        /// Its process id.
-        pid: u32,
-    },
-    /// It was never started, or was stopped.
-    Stopped,
-    /// It ended without being stopped.
-    Dead,
-}
-
-impl ControllerState {
-    /// The word in reports.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Running { .. } => "running",
-            Self::Unreachable { .. } => "unreachable",
-            Self::Stopped => "stopped",
-            Self::Dead => "dead",
-        }
-    }
-
-    /// Its process id, while there is a process.
-    pub fn pid(&self) -> Option<u32> {
-        match self {
-            Self::Running { pid } | Self::Unreachable { pid } => Some(*pid),
-            Self::Stopped | Self::Dead => None,
-        }
-    }
-}
-
 /// Why a controller cannot serve or be asked.
 #[derive(Debug, Error)]
 pub enum ControllerError {

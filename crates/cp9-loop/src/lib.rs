@@ -1,10 +1,10 @@
 //! What keeps a session alive after `up`: the controllers that watch, build, run and probe by the
 //! dev plan, and the logs they keep.
 
-pub mod controller;
+mod controller;
 pub mod convergence;
 pub mod embedded;
 pub mod logs;
-pub mod secrets;
+mod secrets;
 
-pub use controller::{Controller, ControllerError, ControllerState};
+pub use controller::{Controller, ControllerError};

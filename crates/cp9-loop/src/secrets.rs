@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// Why a secret cannot be had.
 #[derive(Debug, Error)]
-pub enum SecretsError {
+pub(crate) enum SecretsError {
     /// The file cannot be read.
     #[error("cannot read secrets `{path}`")]
     Read {
@@ -40,7 +40,7 @@ pub enum SecretsError {
 /// What is wrong with a line; it never shows a value.
 #[derive(Debug, Error)]
 #[error("{}", .0.message)]
-pub struct NoSecret(Box<Diagnostic>);
+pub(crate) struct NoSecret(Box<Diagnostic>);
 
 impl Explain for SecretsError {
     fn category(&self) -> Category {
@@ -63,7 +63,10 @@ impl Explain for SecretsError {
 }
 
 /// Reads a secret file and tells the redactor its values.
-pub fn load(doors: &Doors, path: &Utf8Path) -> Result<BTreeMap<String, Secret>, SecretsError> {
+pub(crate) fn load(
+    doors: &Doors,
+    path: &Utf8Path,
+) -> Result<BTreeMap<String, Secret>, SecretsError> {
     let bytes = doors.read(path).map_err(|source| SecretsError::Read {
         path: path.to_owned(),
         source,

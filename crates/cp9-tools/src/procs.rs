@@ -19,7 +19,9 @@ use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, Sys
 const START_TIME_SLACK: u64 = 2;
 /// How long a killed process may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(3);
-/// Pause between two looks at a process that is being stopped.
+/// The first pause between two looks at a process that is being stopped, since most end at once;
+/// each further one is twice as long, up to the last.
+const LOOK_FIRST: Duration = Duration::from_millis(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A process, told apart from a later one with the same pid.
@@ -220,11 +222,13 @@ pub async fn stop(id: ProcessId, grace: Duration) -> bool {
 
 pub(crate) async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
     let started = Instant::now();
+    let mut pause = LOOK_FIRST;
     while is_there(id) {
         if started.elapsed() >= at_most {
             return false;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LOOK_EVERY);
     }
     true
 }

@@ -7,8 +7,7 @@ use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
-use super::session::SessionFolderPaths;
-use crate::controller::{Controller, ControllerError, ControllerState};
+use crate::controller::{Controller, ControllerError};
 
 /// For what the controller knows without looking.
 const QUICK: Duration = Duration::from_secs(5);
@@ -208,25 +207,4 @@ impl StatusStream {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Whether a session's controller is there: by its lock, then by its socket.
-pub async fn controller_state(paths: &SessionFolderPaths, id: &str) -> ControllerState {
-    match cp9_tools::lock::holder(&paths.lock()) {
-        Some(info) => match Client::connect(&paths.socket, id).await {
-            Ok(client) => ControllerState::Running {
-                pid: client.hello.pid,
-            },
-            // The lock of a killed process may outlive it by the time its threads take to end.
-            Err(_) if info.pid != 0 && !is_running(info.pid) => ControllerState::Dead,
-            Err(_) => ControllerState::Unreachable { pid: info.pid },
-        },
-        // A controller that is stopped removes its socket; one that was killed cannot.
-        None if paths.socket.exists() => ControllerState::Dead,
-        None => ControllerState::Stopped,
-    }
-}
-
-fn is_running(pid: u32) -> bool {
-    cp9_tools::procs::find(pid).is_some_and(|facts| !facts.zombie)
 }

@@ -370,3 +370,7 @@ impl Core {
         self.plan = plan;
     }
 }
+
+#[cfg(test)]
+#[path = "core_tests.rs"]
+mod tests;

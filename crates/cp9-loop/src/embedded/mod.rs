@@ -34,8 +34,7 @@ mod triggers;
 mod watch;
 mod watched;
 
-pub use client::{Client, StatusStream, controller_state};
+pub use client::{Client, StatusStream};
 pub use proof::{glance, measure};
 pub use serve::serve;
 pub use session::SessionFolderPaths;
-pub use sources::source_digest;

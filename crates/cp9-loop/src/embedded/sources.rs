@@ -271,7 +271,7 @@ impl DigestCache {
 
 /// The digest of what a resource watches as it is on disk now: what a finished build's `source`
 /// must equal to be current.
-pub fn source_digest(doors: &Doors, plan: &DevPlan, resource: &Resource) -> String {
+pub(super) fn source_digest(doors: &Doors, plan: &DevPlan, resource: &Resource) -> String {
     DigestCache::default().digest(doors, &WatchSet::of(plan, resource).walk())
 }
 

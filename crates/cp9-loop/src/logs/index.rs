@@ -32,7 +32,7 @@ enum Wake {
 
 /// The running indexer.
 #[derive(Debug)]
-pub struct Indexer {
+pub(crate) struct Indexer {
     wake_tx: SyncSender<Wake>,
     thread: Option<JoinHandle<()>>,
     watcher: Option<RecommendedWatcher>,
@@ -40,7 +40,7 @@ pub struct Indexer {
 
 impl Indexer {
     /// Starts indexing a session's raw files; `resources` maps each resource to its service.
-    pub fn start(
+    pub(crate) fn start(
         doors: &Doors,
         folder: &Utf8Path,
         resources: BTreeMap<String, String>,
@@ -78,13 +78,13 @@ impl Indexer {
     }
 
     /// Takes over a new plan's resources.
-    pub fn set_resources(&self, resources: BTreeMap<String, String>) {
+    pub(crate) fn set_resources(&self, resources: BTreeMap<String, String>) {
         // A dead thread has nothing left to be told.
         let _ = self.wake_tx.send(Wake::Resources(resources));
     }
 
     /// Indexes what there is, then ends.
-    pub fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         self.watcher = None;
         let _ = self.wake_tx.send(Wake::Finish);
         if let Some(thread) = self.thread.take() {

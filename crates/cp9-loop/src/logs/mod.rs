@@ -8,7 +8,7 @@ mod raw;
 mod record;
 mod trace;
 
-pub use index::Indexer;
+pub(crate) use index::Indexer;
 pub use parse::Level;
 pub(crate) use raw::ends_unfinished;
 pub(crate) use record::clean;

@@ -1,7 +1,6 @@
 //! kill -9 of the controller loses nothing.
 
-use cp9_loop::embedded::controller_state;
-use cp9_loop::{Controller, ControllerState, logs};
+use cp9_loop::{Controller, logs};
 use cp9_tools::Signal;
 use cp9_tools::procs::signal_group;
 
@@ -32,18 +31,11 @@ async fn the_next_controller_adopts_processes_builds_nothing_and_loses_no_line()
     let first = session.serve_apart();
     let before = session.watch().await.until_ready().await;
     assert_eq!(before.hello.pid, first.pid);
-    let id = session.scope().id;
-    assert_eq!(
-        controller_state(&session.paths, &id).await,
-        ControllerState::Running { pid: first.pid }
-    );
+    assert_eq!(session.holder(), Some(first.pid));
 
     signal_group(first, Signal::Kill);
     eventually("the end of the controller", || !is_running(first.pid)).await;
-    assert_eq!(
-        controller_state(&session.paths, &id).await,
-        ControllerState::Dead
-    );
+    assert_eq!((session.holder(), session.socket()), (None, true));
     assert!(is_running(pid(&before, "api")));
     assert_eq!(texts(&session, "api"), ["one"]);
 
@@ -78,10 +70,7 @@ async fn the_next_controller_adopts_processes_builds_nothing_and_loses_no_line()
 
     session.client().await.stop().await.expect("stops");
     watch.ended().await;
-    assert_eq!(
-        controller_state(&session.paths, &id).await,
-        ControllerState::Stopped
-    );
+    assert_eq!((session.holder(), session.socket()), (None, false));
     assert_eq!(texts(&session, "api"), ["one", "INFO v2 up"]);
 }
 
@@ -285,9 +274,5 @@ async fn sigterm_ends_controller_and_children() {
     signal_group(controller, Signal::Term);
     eventually("the end of the controller", || !is_running(controller.pid)).await;
     assert!(!is_running(pid(&status, "api")));
-    let id = session.scope().id;
-    assert_eq!(
-        controller_state(&session.paths, &id).await,
-        ControllerState::Stopped
-    );
+    assert_eq!((session.holder(), session.socket()), (None, false));
 }

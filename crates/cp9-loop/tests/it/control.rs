@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use cp9_loop::embedded::{Client, controller_state};
-use cp9_loop::{Controller, ControllerError, ControllerState};
+use cp9_loop::embedded::Client;
+use cp9_loop::{Controller, ControllerError};
 use cp9_model::Explain;
 use cp9_model::control::Phase;
 
@@ -191,11 +191,7 @@ async fn stop_ends_every_child_then_the_controller() {
         );
     }
     assert!(!is_running(grandchild));
-    let id = session.scope().id;
-    assert_eq!(
-        controller_state(&session.paths, &id).await,
-        ControllerState::Stopped
-    );
+    assert_eq!((session.holder(), session.socket()), (None, false));
     served.await.expect("task").expect("ends well");
     watch.ended().await;
 }

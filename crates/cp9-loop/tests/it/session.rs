@@ -29,7 +29,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new() -> Self {
-        Self::below(|root| root.to_owned())
+        Self::below(Utf8Path::to_owned)
     }
 
     /// A session that is reached through a link, so that its paths are not the system's.
@@ -161,6 +161,16 @@ impl Session {
             .expect("controller starts");
         self.apart.borrow_mut().push(controller);
         controller
+    }
+
+    /// Who holds the controller's lock.
+    pub(crate) fn holder(&self) -> Option<u32> {
+        cp9_tools::lock::holder(&self.paths.folder.join("controller.lock")).map(|info| info.pid)
+    }
+
+    /// True while there is a socket; a controller that is stopped removes it.
+    pub(crate) fn socket(&self) -> bool {
+        self.doors.exists(&self.paths.socket)
     }
 
     /// Kills a controller and waits for its end.
