@@ -67,7 +67,7 @@ impl Display {
         match event {
             Progress::State(state) => self.state(state),
             Progress::Resource(resource) => self.resource(resource),
-            Progress::Stage(stage) => self.ended(&stage.name, &destroy::stage(stage)),
+            Progress::Stage(stage) => self.stage(&stage.name, &destroy::stage(stage)),
             Progress::Note { text } => self.line(&clean(text)),
         }
     }
@@ -94,6 +94,13 @@ impl Display {
             self.busy(&state.name, &format!("{} running", state.name));
         } else if state.status != "pending" {
             self.ended(&state.name, &states::line(state));
+        }
+    }
+
+    /// The result lists every stage, so only a terminal shows them on the way.
+    fn stage(&mut self, name: &str, text: &str) {
+        if let Mode::Live(live) = &mut self.mode {
+            live.set(name, text);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cp9_model::config::schema;
+use cp9_model::report::stub::StubReport;
 use cp9_model::report::{
     DeployReport, DestroyReport, DoctorReport, LogLine, PauseReport, Progress, SetupReport,
     StatusReport, UpReport,
@@ -37,7 +38,8 @@ fn data(command: &str) -> Option<Data> {
             "`commands` (each with `name`, `help`, `args` and its own `commands`), `global` and `exitCodes`.",
         ),
         "stub" => Data::Words("None of its own; see its commands."),
-        "stub serve" => Data::Words("None: it serves until it is stopped."),
+        // Only with `--check`; otherwise it serves until it is stopped.
+        "stub serve" => Data::Report(of::<StubReport>()),
         _ => return None,
     })
 }
@@ -115,7 +117,7 @@ mod tests {
             "## `data` of `cp9 status`\n\n| key |",
             "| `services[].resources[].phase` |",
             "| `lines[].service` | string, required |",
-            "## `data` of `cp9 stub serve`\n\nNone",
+            "## `data` of `cp9 stub serve`",
             "| `event` | `state` or `resource`",
         ] {
             assert!(page.contains(part), "{part}\n{page}");
