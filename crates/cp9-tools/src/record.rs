@@ -7,6 +7,7 @@ mod tests;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,8 @@ use crate::redact::Redactor;
 
 /// Calls kept in memory until there is a file to record them in.
 const MOST_WAITING: usize = 512;
+/// The size at which a record is put aside, under its name with `.1`, in place of the one before.
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
 /// Outcomes remembered for quiet calls; past that they are recorded again.
 const MOST_REMEMBERED: usize = 4096;
 
@@ -196,10 +199,11 @@ impl Recorder {
 
 impl Sink {
     fn append(&mut self, path: &Utf8Path, mut line: String) -> std::io::Result<()> {
-        let mut file = match self.file.take() {
+        let file = match self.file.take() {
             Some(file) => file,
             None => append::open_at_line_start(path)?,
         };
+        let mut file = with_room(file, path)?;
         line.push('\n');
         file.write_all(line.as_bytes())?;
         self.file = Some(file);
@@ -214,6 +218,20 @@ impl Sink {
         let last = self.outcomes.insert(subject, call.outcome.clone());
         last.as_deref() != Some(call.outcome.as_str())
     }
+}
+
+/// The file, or another one once it is full. Several processes may record in the same file: the one
+/// that locks it puts it aside, and the others follow.
+fn with_room(file: File, path: &Utf8Path) -> std::io::Result<File> {
+    let facts = file.metadata()?;
+    if facts.len() < MOST_BYTES || file.try_lock().is_err() {
+        return Ok(file);
+    }
+    let named = std::fs::metadata(path).is_ok_and(|named| named.ino() == facts.ino());
+    if named {
+        std::fs::rename(path, format!("{path}.1"))?;
+    }
+    append::open_at_line_start(path)
 }
 
 fn subject(call: &Call) -> String {

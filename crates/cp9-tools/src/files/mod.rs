@@ -6,6 +6,7 @@ mod error;
 mod list;
 mod read;
 mod remove;
+mod room;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -62,6 +62,37 @@ fn a_fleeting_write_replaces_the_file_whole() {
 }
 
 #[test]
+fn room_at_the_head_is_given_back_under_a_writer() {
+    let (_guard, dir) = folder();
+    let path = dir.join("raw.log");
+    let mut writer = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .unwrap();
+    let mebibyte = vec![b'x'; 1 << 20];
+    writer.write_all(&mebibyte).unwrap();
+    writer.write_all(b"tail").unwrap();
+    let before = std::fs::metadata(&path).unwrap();
+    let freed = doors().free_head(&path, 1 << 20).unwrap();
+    writer.write_all(b" more").unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(&bytes[1 << 20..], b"tail more");
+    if freed {
+        let after = std::fs::metadata(&path).unwrap();
+        assert!(after.blocks() < before.blocks() / 2);
+        assert!(bytes[..1 << 20].iter().all(|byte| *byte == 0));
+    }
+
+    let length = std::fs::metadata(&path).unwrap().len();
+    assert!(!doors().empty_at(&path, length - 1).unwrap());
+    assert!(doors().empty_at(&path, length).unwrap());
+    writer.write_all(b"anew").unwrap();
+    assert_eq!(doors().read_text(&path).unwrap(), "anew");
+    assert!(doors().free_head(&dir.join("none"), 1).is_err());
+}
+
+#[test]
 fn a_write_has_its_mode_and_leaves_nothing_else() {
     let (_guard, dir) = folder();
     let path = dir.join("state.json");

@@ -140,3 +140,26 @@ fn sentences_for_people() {
         "called GET http://127.0.0.1:1/  (3 ms, 200)"
     );
 }
+
+#[test]
+fn a_full_record_is_put_aside_and_every_writer_follows() {
+    let (one, _) = recorder();
+    let (other, _) = recorder();
+    let (_folder, path) = folder();
+    for recorder in [&one, &other] {
+        recorder.to_file(path.clone());
+        recorder.call(ran("early", "exit 0"));
+    }
+    let full = File::options().write(true).open(&path).unwrap();
+    full.set_len(MOST_BYTES).unwrap();
+    one.call(ran("git", "exit 0"));
+    other.call(ran("helm", "exit 0"));
+    let words: Vec<Value> = lines(&path)
+        .into_iter()
+        .map(|line| line["what"].clone())
+        .collect();
+    assert_eq!(words, ["git", "helm"]);
+    let aside = std::fs::metadata(format!("{path}.1")).unwrap();
+    assert_eq!(aside.len(), MOST_BYTES);
+    assert_eq!(one.lost() + other.lost(), 0);
+}
