@@ -11,7 +11,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::prebuilt;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const API: &str = "cluster-api";
 const MAIN: &str = "services/cluster-api/src/main.rs";
 

@@ -48,7 +48,11 @@ pub struct Response {
 
 impl Response {
     pub fn new(status: u16, body: Json) -> Response {
-        Response { status, body, allow: "" }
+        Response {
+            status,
+            body,
+            allow: "",
+        }
     }
 
     pub fn error(status: u16, message: &str) -> Response {
@@ -56,7 +60,10 @@ impl Response {
     }
 
     pub fn not_allowed(allow: &'static str) -> Response {
-        Response { allow, ..Response::error(405, "this path does not know that method") }
+        Response {
+            allow,
+            ..Response::error(405, "this path does not know that method")
+        }
     }
 }
 
@@ -77,7 +84,10 @@ impl From<io::Error> for Failure {
 }
 
 fn failure(status: u16, why: &str) -> Failure {
-    Failure { status, why: why.to_owned() }
+    Failure {
+        status,
+        why: why.to_owned(),
+    }
 }
 
 /// Answers every connection of the listener, forever.
@@ -98,7 +108,12 @@ where
             }
         };
         if Arc::strong_count(&handler) > MAX_CONNECTIONS {
-            let _ = send(&stream, &Response::error(503, "too many connections"), "", true);
+            let _ = send(
+                &stream,
+                &Response::error(503, "too many connections"),
+                "",
+                true,
+            );
             continue;
         }
         let handler = Arc::clone(&handler);
@@ -121,9 +136,16 @@ fn connection(stream: &TcpStream, handler: &dyn Fn(&Request) -> Response) {
     let _ = send(stream, &response, &request.trace_id, with_body);
     // Health checks come many times a minute and would drown the rest.
     if request.path != "/healthz" || response.status != 200 {
-        let level = if response.status < 500 { "info" } else { "error" };
+        let level = if response.status < 500 {
+            "info"
+        } else {
+            "error"
+        };
         let millis = started.elapsed().as_millis();
-        let msg = format!("{} {} {} in {millis} ms", request.method, request.path, response.status);
+        let msg = format!(
+            "{} {} {} in {millis} ms",
+            request.method, request.path, response.status
+        );
         log::line(level, &request.trace_id, &msg);
     }
 }
@@ -132,10 +154,21 @@ fn connection(stream: &TcpStream, handler: &dyn Fn(&Request) -> Response) {
 /// lost; so a little of the rest is read.
 fn refuse(stream: &TcpStream, failure: &Failure) {
     let trace_id = log::new_trace_id();
-    log::line("warn", &trace_id, &format!("refused a request: {}", failure.why));
-    let _ = send(stream, &Response::error(failure.status, &failure.why), &trace_id, true);
+    log::line(
+        "warn",
+        &trace_id,
+        &format!("refused a request: {}", failure.why),
+    );
+    let _ = send(
+        stream,
+        &Response::error(failure.status, &failure.why),
+        &trace_id,
+        true,
+    );
     let until = Instant::now() + Duration::from_millis(500);
-    let _ = Timed { stream, until }.take(MAX_BODY).read_to_end(&mut Vec::new());
+    let _ = Timed { stream, until }
+        .take(MAX_BODY)
+        .read_to_end(&mut Vec::new());
 }
 
 /// A request, and whether its answer has a body: HEAD is GET without one.
@@ -153,7 +186,10 @@ fn request(message: Message) -> Result<(Request, bool), Failure> {
     }
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
     let is_trace_id = |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(allowed);
-    let trace_id = message.header("X-Trace-Id").filter(is_trace_id).map(str::to_owned);
+    let trace_id = message
+        .header("X-Trace-Id")
+        .filter(is_trace_id)
+        .map(str::to_owned);
     let request = Request {
         method: if method == "HEAD" { "GET" } else { method }.to_owned(),
         path: target.split('?').next().unwrap_or(target).to_owned(),
@@ -166,7 +202,11 @@ fn request(message: Message) -> Result<(Request, bool), Failure> {
 fn send(mut stream: &TcpStream, response: &Response, trace: &str, body: bool) -> io::Result<()> {
     // The line end is for people who call this from a terminal.
     let text = format!("{}\n", response.body);
-    let mut head = format!("HTTP/1.1 {} {}\r\n", response.status, reason(response.status));
+    let mut head = format!(
+        "HTTP/1.1 {} {}\r\n",
+        response.status,
+        reason(response.status)
+    );
     head += "Content-Type: application/json\r\nConnection: close\r\n";
     head += &format!("Content-Length: {}\r\nX-Trace-Id: {trace}\r\n", text.len());
     if !response.allow.is_empty() {
@@ -205,19 +245,30 @@ impl Peer {
     /// Asks it for `METHOD PATH`, and passes the trace id on. No answer, and one that says that the
     /// service itself failed, is a 502 that names the service.
     pub fn call(&self, what: &str, trace_id: &str, body: &str) -> Result<(u16, Json), Response> {
-        let (status, text) =
-            self.ask(what, trace_id, body).map_err(|e| self.failed(trace_id, &e.why))?;
+        let (status, text) = self
+            .ask(what, trace_id, body)
+            .map_err(|e| self.failed(trace_id, &e.why))?;
         if status >= 500 {
             return Err(self.failed(trace_id, &format!("status {status}")));
         }
         // Some answers are nothing but their status.
-        let reply = if text.is_empty() { Ok(Json::Null) } else { json::parse(&text) };
-        reply.map(|reply| (status, reply)).map_err(|why| self.failed(trace_id, &why))
+        let reply = if text.is_empty() {
+            Ok(Json::Null)
+        } else {
+            json::parse(&text)
+        };
+        reply
+            .map(|reply| (status, reply))
+            .map_err(|why| self.failed(trace_id, &why))
     }
 
     /// Logs what is wrong with the service, and makes the answer to our own client of it.
     pub fn failed(&self, trace_id: &str, why: &str) -> Response {
-        log::line("error", trace_id, &format!("{} at {}: {why}", self.name, self.url));
+        log::line(
+            "error",
+            trace_id,
+            &format!("{} at {}: {why}", self.name, self.url),
+        );
         Response::error(502, &format!("{} does not answer as it should", self.name))
     }
 
@@ -227,7 +278,11 @@ impl Peer {
         let url = self.url.strip_prefix("http://").unwrap_or(&self.url);
         let (host, base) = url.split_at(url.find('/').unwrap_or(url.len()));
         let base = base.trim_end_matches('/');
-        let address = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
+        let address = if host.contains(':') {
+            host.to_owned()
+        } else {
+            format!("{host}:80")
+        };
         let mut stream = connect(&address)?;
         stream.set_write_timeout(Some(CALL_TIME))?;
         let mut text = format!("{method} {base}{path} HTTP/1.0\r\nHost: {host}\r\n");
@@ -235,8 +290,15 @@ impl Peer {
         text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
         stream.write_all(text.as_bytes())?;
         let reply = read_message(&stream, CALL_TIME, true)?;
-        let status = reply.first.split(' ').nth(1).and_then(|status| status.parse().ok());
-        Ok((status.ok_or_else(|| failure(0, "the reply has no status"))?, reply.body))
+        let status = reply
+            .first
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        Ok((
+            status.ok_or_else(|| failure(0, "the reply has no status"))?,
+            reply.body,
+        ))
     }
 }
 
@@ -263,7 +325,10 @@ struct Message {
 impl Message {
     /// The first header of a name; case does not matter.
     fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        let found = self
+            .headers
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
@@ -288,7 +353,10 @@ impl Message {
 /// Reads a whole message. Without `Content-Length` a request has no body, and that of a reply ends
 /// with the connection.
 fn read_message(stream: &TcpStream, limit: Duration, is_reply: bool) -> Result<Message, Failure> {
-    let mut reader = BufReader::new(Timed { stream, until: Instant::now() + limit });
+    let mut reader = BufReader::new(Timed {
+        stream,
+        until: Instant::now() + limit,
+    });
     let mut message = read_head(reader.by_ref().take(MAX_HEAD))?;
     let length = message.length()?;
     let most = length.unwrap_or(if is_reply { MAX_BODY } else { 0 });
@@ -318,7 +386,9 @@ fn read_head(mut reader: Take<impl BufRead>) -> Result<Message, Failure> {
             _ if message.first.is_empty() => message.first = line.to_owned(),
             _ if line.is_empty() => return Ok(message),
             Some((key, value)) if !key.contains(char::is_whitespace) => {
-                message.headers.push((key.to_owned(), value.trim().to_owned()));
+                message
+                    .headers
+                    .push((key.to_owned(), value.trim().to_owned()));
             }
             _ => return Err(failure(400, "a header line is malformed")),
         }

@@ -21,8 +21,15 @@ pub enum Json {
 impl Json {
     /// The value of a key; `Null` if it is absent, or this is no object.
     pub fn get(&self, key: &str) -> &Json {
-        let members = if let Json::Object(members) = self { members.as_slice() } else { &[] };
-        members.iter().find(|(name, _)| name == key).map_or(&Json::Null, |(_, value)| value)
+        let members = if let Json::Object(members) = self {
+            members.as_slice()
+        } else {
+            &[]
+        };
+        members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map_or(&Json::Null, |(_, value)| value)
     }
 
     /// The text of a key; `None` if it is absent or anything but text.
@@ -37,7 +44,12 @@ impl Json {
 
 /// An object of these members.
 pub fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    Json::Object(
+        members
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
 }
 
 impl<T: Into<String>> From<T> for Json {
@@ -85,7 +97,11 @@ fn quote(f: &mut fmt::Formatter, text: &str) -> fmt::Result {
 
 /// Reads one JSON value that fills the whole text.
 pub fn parse(text: &str) -> Result<Json, String> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        depth: 0,
+    };
     let value = reader.value()?;
     reader.skip_blanks();
     if reader.peek().is_some() {
@@ -177,8 +193,11 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Result<Json, String> {
-        let words =
-            [("null", Json::Null), ("true", Json::Bool(true)), ("false", Json::Bool(false))];
+        let words = [
+            ("null", Json::Null),
+            ("true", Json::Bool(true)),
+            ("false", Json::Bool(false)),
+        ];
         for (word, value) in words {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
@@ -211,7 +230,11 @@ impl Reader<'_> {
         let mut code = self.hex4()?;
         if (0xd800..0xdc00).contains(&code) && self.take(b'\\') {
             let low = self.hex4()?.wrapping_sub(0xdc00);
-            code = if low < 0x400 { 0x10000 + ((code - 0xd800) << 10) + low } else { code };
+            code = if low < 0x400 {
+                0x10000 + ((code - 0xd800) << 10) + low
+            } else {
+                code
+            };
         }
         char::from_u32(code).ok_or_else(|| self.error("a whole surrogate pair"))
     }
@@ -227,11 +250,16 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<Json, String> {
         let start = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')) {
+        while matches!(
+            self.peek(),
+            Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+        ) {
             self.at += 1;
         }
         let digits = &self.text[start..self.at];
-        let number = digits.parse::<f64>().map(|_| Json::Number(digits.to_owned()));
+        let number = digits
+            .parse::<f64>()
+            .map(|_| Json::Number(digits.to_owned()));
         number.map_err(|_| self.error("a number"))
     }
 }

@@ -22,8 +22,15 @@ fn main() {
         Ok(listener) => listener,
         Err(error) => log::fatal(&format!("cannot listen on {listen}: {error}")),
     };
-    log::line("info", "", &format!("cluster-api listens on {listen}, worker at {url}"));
-    let worker = Peer { name: "cluster-worker", url };
+    log::line(
+        "info",
+        "",
+        &format!("cluster-api listens on {listen}, worker at {url}"),
+    );
+    let worker = Peer {
+        name: "cluster-worker",
+        url,
+    };
     http::serve(listener, move |request| route(&worker, request))
 }
 
@@ -32,9 +39,10 @@ fn route(worker: &Peer, request: &Request) -> Response {
     match (request.segments().as_slice(), request.method.as_str()) {
         (["healthz"], "GET") => Response::new(200, object([("status", Json::from("ok"))])),
         (["healthz"], _) => Response::not_allowed("GET, HEAD"),
-        (["v1beta1", "projects", project, "clusters"], _) if !is_label(project) => {
-            Response::error(400, "a project id has 1 to 63 letters, digits and inner hyphens")
-        }
+        (["v1beta1", "projects", project, "clusters"], _) if !is_label(project) => Response::error(
+            400,
+            "a project id has 1 to 63 letters, digits and inner hyphens",
+        ),
         (["v1beta1", "projects", project, "clusters"], "GET") => list(worker, project, request),
         (["v1beta1", "projects", project, "clusters"], "POST") => create(worker, project, request),
         (["v1beta1", "projects", _, "clusters"], _) => Response::not_allowed("GET, HEAD, POST"),
@@ -79,8 +87,10 @@ fn read_order(project: &str, body: &str) -> Result<Json, String> {
     if !is_label(name) {
         return Err("`name` has 1 to 63 letters, digits and inner hyphens".to_owned());
     }
-    let mut order =
-        vec![("project".to_owned(), Json::from(project)), ("name".to_owned(), Json::from(name))];
+    let mut order = vec![
+        ("project".to_owned(), Json::from(project)),
+        ("name".to_owned(), Json::from(name)),
+    ];
     for key in ["tier", "region"] {
         match body.get(key) {
             Json::Null => {}
@@ -108,7 +118,12 @@ mod tests {
 
     fn request(method: &str, path: &str, body: &str) -> Request {
         let (method, path, body) = (method.to_owned(), path.to_owned(), body.to_owned());
-        Request { method, path, body, trace_id: "t1".to_owned() }
+        Request {
+            method,
+            path,
+            body,
+            trace_id: "t1".to_owned(),
+        }
     }
 
     /// A worker that answers every request in the same way, after it was checked.
@@ -123,11 +138,17 @@ mod tests {
             )
         };
         std::thread::spawn(move || http::serve(listener, answer));
-        Peer { name: "cluster-worker", url }
+        Peer {
+            name: "cluster-worker",
+            url,
+        }
     }
 
     fn nobody() -> Peer {
-        Peer { name: "cluster-worker", url: "no address".to_owned() }
+        Peer {
+            name: "cluster-worker",
+            url: "no address".to_owned(),
+        }
     }
 
     #[test]
@@ -138,14 +159,21 @@ mod tests {
                 ("POST", "/internal/clusters")
             );
             assert_eq!(request.trace_id, "t1");
-            assert_eq!(request.body, r#"{"project":"p1","name":"db1","tier":"starter"}"#);
+            assert_eq!(
+                request.body,
+                r#"{"project":"p1","name":"db1","tier":"starter"}"#
+            );
         });
         let body = r#"{"name":"db\u0031","tier":"starter","region":null,"more":[1]}"#;
         let response = route(&creates, &request("POST", CLUSTERS, body));
-        assert_eq!((response.status, response.body.text("state")), (201, Some("ACTIVE")));
+        assert_eq!(
+            (response.status, response.body.text("state")),
+            (201, Some("ACTIVE"))
+        );
         assert_eq!(response.body.get("worker").text("id"), Some("c-1"));
-        let lists =
-            worker(200, |request| assert_eq!(request.path, "/internal/projects/p1/clusters"));
+        let lists = worker(200, |request| {
+            assert_eq!(request.path, "/internal/projects/p1/clusters")
+        });
         assert_eq!(route(&lists, &request("GET", CLUSTERS, "")).status, 200);
     }
 
@@ -161,7 +189,11 @@ mod tests {
             r#"{"name":"a b"}"#,
             r#"{"name":"a","tier":1}"#,
         ] {
-            assert_eq!(route(&nobody(), &request("POST", CLUSTERS, body)).status, 400, "{body}");
+            assert_eq!(
+                route(&nobody(), &request("POST", CLUSTERS, body)).status,
+                400,
+                "{body}"
+            );
         }
         let path = "/v1beta1/projects/a%20b/clusters";
         assert_eq!(route(&nobody(), &request("GET", path, "")).status, 400);
@@ -169,10 +201,19 @@ mod tests {
 
     #[test]
     fn unknown_paths_and_methods() {
-        assert_eq!(route(&nobody(), &request("GET", "/healthz", "")).status, 200);
+        assert_eq!(
+            route(&nobody(), &request("GET", "/healthz", "")).status,
+            200
+        );
         assert_eq!(route(&nobody(), &request("GET", "/", "")).status, 404);
-        assert_eq!(route(&nobody(), &request("GET", "/healthz/", "")).status, 404);
-        assert_eq!(route(&nobody(), &request("POST", "/healthz", "")).status, 405);
+        assert_eq!(
+            route(&nobody(), &request("GET", "/healthz/", "")).status,
+            404
+        );
+        assert_eq!(
+            route(&nobody(), &request("POST", "/healthz", "")).status,
+            405
+        );
         let response = route(&nobody(), &request("DELETE", CLUSTERS, ""));
         assert_eq!((response.status, response.allow), (405, "GET, HEAD, POST"));
     }

@@ -17,7 +17,10 @@ mod http {
     fn echo(request: &Request) -> Response {
         assert_ne!(request.path, "/panic");
         let text = format!("{} {} {}", request.method, request.path, request.body);
-        Response::new(if request.path == "/down" { 503 } else { 200 }, Json::from(text))
+        Response::new(
+            if request.path == "/down" { 503 } else { 200 },
+            Json::from(text),
+        )
     }
 
     /// Sends bytes as they are and reads to the end.
@@ -38,9 +41,15 @@ mod http {
         assert!(reply.contains("X-Trace-Id: t1\r\n"), "{reply}");
         assert!(reply.ends_with("\r\n\r\n\"POST /a ü\"\n"), "{reply}");
         let reply = raw(&address, format!("{head}a b\r\n\r\nü").as_bytes());
-        assert!(reply.contains("X-Trace-Id: ") && !reply.contains("a b"), "{reply}");
+        assert!(
+            reply.contains("X-Trace-Id: ") && !reply.contains("a b"),
+            "{reply}"
+        );
         let reply = raw(&address, b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(reply.starts_with("HTTP/1.1 200 ") && reply.ends_with("\r\n\r\n"), "{reply}");
+        assert!(
+            reply.starts_with("HTTP/1.1 200 ") && reply.ends_with("\r\n\r\n"),
+            "{reply}"
+        );
     }
 
     #[test]
@@ -62,32 +71,56 @@ mod http {
             ("GET / HTTP/2.0", 400),
             ("GET / HTTP/1.1\r\nno colon", 400),
             ("POST / HTTP/1.1\r\nContent-Length: -1", 400),
-            ("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999", 413),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999",
+                413,
+            ),
             ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked", 501),
             (&format!("GET /{} HTTP/1.1", "a".repeat(20_000)), 431),
         ] {
             let reply = raw(&address, format!("{head}\r\n\r\n").as_bytes());
-            assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{head:.60}: {reply}");
+            assert!(
+                reply.starts_with(&format!("HTTP/1.1 {status} ")),
+                "{head:.60}: {reply}"
+            );
         }
-        let reply = raw(&address, b"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n\xff");
+        let reply = raw(
+            &address,
+            b"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n\xff",
+        );
         assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
     }
 
     #[test]
     fn calls_other_services_by_address_and_by_url() {
         let address = start();
-        for (url, path) in [(address.clone(), "/a"), (format!("http://{address}/base/"), "/base/a")]
-        {
+        for (url, path) in [
+            (address.clone(), "/a"),
+            (format!("http://{address}/base/"), "/base/a"),
+        ] {
             let reply = Peer { name: "other", url }.call("POST /a", "t1", "{}");
             assert_eq!(reply, Ok((200, Json::from(format!("POST {path} {{}}")))));
         }
-        let nobody = TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-        for (url, path) in
-            [(nobody.to_string(), "GET /"), (address, "GET /down"), ("http://".to_owned(), "GET /")]
-        {
-            let failed = Peer { name: "other", url }.call(path, "t1", "").expect_err("down");
+        let nobody = TcpListener::bind("127.0.0.1:0")
+            .expect("bind")
+            .local_addr()
+            .expect("address");
+        for (url, path) in [
+            (nobody.to_string(), "GET /"),
+            (address, "GET /down"),
+            ("http://".to_owned(), "GET /"),
+        ] {
+            let failed = Peer { name: "other", url }
+                .call(path, "t1", "")
+                .expect_err("down");
             assert_eq!(
-                (failed.status, failed.body.text("error").map(|why| why.starts_with("other "))),
+                (
+                    failed.status,
+                    failed
+                        .body
+                        .text("error")
+                        .map(|why| why.starts_with("other "))
+                ),
                 (502, Some(true))
             );
         }
@@ -104,7 +137,10 @@ mod json {
         let spaced = parse(" { \"a\" : [ 1 , 2 ] } \n").expect("good");
         assert_eq!(spaced.to_string(), r#"{"a":[1,2]}"#);
         let escaped = parse(r#"{"name":"a\u00fc\/\t\ud83d\ude00"}"#).expect("good");
-        assert_eq!((escaped.text("name"), escaped.text("other")), (Some("aü/\t😀"), None));
+        assert_eq!(
+            (escaped.text("name"), escaped.text("other")),
+            (Some("aü/\t😀"), None)
+        );
     }
 
     #[test]
@@ -114,7 +150,9 @@ mod json {
         for bad in texts.split('|') {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
-        assert!(parse(&"[".repeat(100_000)).expect_err("deep").contains("deeper"));
+        assert!(parse(&"[".repeat(100_000))
+            .expect_err("deep")
+            .contains("deeper"));
     }
 }
 

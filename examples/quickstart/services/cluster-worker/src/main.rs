@@ -53,17 +53,34 @@ fn main() {
     let worker = Worker {
         tiers,
         regions,
-        accounts: Peer { name: "account-svc", url: required("ACCOUNT_ADDR") },
-        metering: Peer { name: "metering", url: required("METERING_URL") },
-        billing: Peer { name: "billing-svc", url: required("BILLING_URL") },
+        accounts: Peer {
+            name: "account-svc",
+            url: required("ACCOUNT_ADDR"),
+        },
+        metering: Peer {
+            name: "metering",
+            url: required("METERING_URL"),
+        },
+        billing: Peer {
+            name: "billing-svc",
+            url: required("BILLING_URL"),
+        },
         clusters: Mutex::new(Vec::new()),
     };
     let listener = match TcpListener::bind(&listen) {
         Ok(listener) => listener,
         Err(error) => log::fatal(&format!("cannot listen on {listen}: {error}")),
     };
-    let offer = format!("tiers {}, regions {}", worker.tiers.join(" "), worker.regions.join(" "));
-    log::line("info", "", &format!("cluster-worker listens on {listen}: {offer}"));
+    let offer = format!(
+        "tiers {}, regions {}",
+        worker.tiers.join(" "),
+        worker.regions.join(" ")
+    );
+    log::line(
+        "info",
+        "",
+        &format!("cluster-worker listens on {listen}: {offer}"),
+    );
     http::serve(listener, move |request| worker.route(request))
 }
 
@@ -81,7 +98,11 @@ fn read_config(args: impl Iterator<Item = String>) -> Result<(Vec<String>, Vec<S
     for arg in args {
         match arg.strip_prefix("--config=") {
             Some(given) => path = given.to_owned(),
-            None => return Err(format!("unknown argument `{arg}`, only --config=FILE is known")),
+            None => {
+                return Err(format!(
+                    "unknown argument `{arg}`, only --config=FILE is known"
+                ))
+            }
         }
     }
     let text =
@@ -141,7 +162,9 @@ impl Worker {
     }
 
     fn create(&self, request: &Request) -> Result<Response, Response> {
-        let cluster = self.read_order(&request.body).map_err(|why| Response::error(400, &why))?;
+        let cluster = self
+            .read_order(&request.body)
+            .map_err(|why| Response::error(400, &why))?;
         self.reserve(&cluster)?;
         let booked = self.book(&cluster, &request.trace_id);
         let mut clusters = self.clusters();
@@ -149,7 +172,10 @@ impl Worker {
             clusters.retain(|other| other.id != cluster.id);
             return Err(refusal);
         }
-        let cluster = Cluster { state: "ACTIVE", ..cluster };
+        let cluster = Cluster {
+            state: "ACTIVE",
+            ..cluster
+        };
         clusters
             .iter_mut()
             .filter(|other| other.id == cluster.id)
@@ -162,7 +188,10 @@ impl Worker {
         let mut clusters = self.clusters();
         let same = |other: &Cluster| other.project == cluster.project && other.name == cluster.name;
         if clusters.iter().any(same) {
-            return Err(Response::error(409, "the project has a cluster of that name already"));
+            return Err(Response::error(
+                409,
+                "the project has a cluster of that name already",
+            ));
         }
         if clusters.len() >= MAX_CLUSTERS {
             return Err(Response::error(429, "there are too many clusters"));
@@ -182,7 +211,10 @@ impl Worker {
             &format!("account-svc: {used} clusters of {limit} (0: no limit)"),
         );
         if limit != 0 && used >= limit {
-            return Err(Response::error(403, "the account has no cluster left in its quota"));
+            return Err(Response::error(
+                403,
+                "the account has no cluster left in its quota",
+            ));
         }
         let event = object([
             ("event", Json::from("cluster.created")),
@@ -190,14 +222,31 @@ impl Worker {
             ("resource", Json::from(cluster.id.as_str())),
             ("time", Json::from(log::timestamp(SystemTime::now()))),
         ]);
-        accepted(&self.metering, "POST /v1/events", trace_id, &event.to_string())?;
+        accepted(
+            &self.metering,
+            "POST /v1/events",
+            trace_id,
+            &event.to_string(),
+        )?;
         let invoice = object([
             ("account", Json::from(cluster.project.as_str())),
-            ("item", Json::from(format!("cluster {} ({})", cluster.name, cluster.tier))),
+            (
+                "item",
+                Json::from(format!("cluster {} ({})", cluster.name, cluster.tier)),
+            ),
             ("quantity", Json::Number("1".to_owned())),
         ]);
-        accepted(&self.billing, "POST /invoices", trace_id, &invoice.to_string())?;
-        log::line("info", trace_id, &format!("cluster {} is metered and on the bill", cluster.id));
+        accepted(
+            &self.billing,
+            "POST /invoices",
+            trace_id,
+            &invoice.to_string(),
+        )?;
+        log::line(
+            "info",
+            trace_id,
+            &format!("cluster {} is metered and on the bill", cluster.id),
+        );
         Ok(())
     }
 
@@ -245,9 +294,13 @@ fn pick(key: &str, order: &Json, offered: &[String]) -> Result<String, String> {
         Json::Null => return Ok(offered[0].clone()),
         wanted => wanted,
     };
-    let found = offered.iter().find(|offer| *wanted == Json::from(offer.as_str()));
+    let found = offered
+        .iter()
+        .find(|offer| *wanted == Json::from(offer.as_str()));
     let offered = offered.join(", ");
-    found.cloned().ok_or_else(|| format!("{key} {wanted} is not on offer, only {offered}"))
+    found
+        .cloned()
+        .ok_or_else(|| format!("{key} {wanted} is not on offer, only {offered}"))
 }
 
 impl Cluster {
@@ -292,7 +345,12 @@ mod tests {
 
     fn ask(worker: &Worker, method: &str, path: &str, body: &str) -> Response {
         let (method, path, body) = (method.to_owned(), path.to_owned(), body.to_owned());
-        worker.route(&Request { method, path, body, trace_id: "t1".to_owned() })
+        worker.route(&Request {
+            method,
+            path,
+            body,
+            trace_id: "t1".to_owned(),
+        })
     }
 
     fn create(worker: &Worker, body: &str) -> Response {
@@ -304,14 +362,23 @@ mod tests {
         // The answer of a stub that knows nothing: no limit.
         let worker = worker(r#"{"limit":0,"used":0}"#, 200, 200);
         let response = create(&worker, r#"{"project":"p1","name":"db1","tier":"premium"}"#);
-        assert_eq!((response.status, response.body.text("tier")), (201, Some("premium")));
+        assert_eq!(
+            (response.status, response.body.text("tier")),
+            (201, Some("premium"))
+        );
         assert_eq!(
             (response.body.text("region"), response.body.text("state")),
             (Some("local-1"), Some("ACTIVE"))
         );
-        assert_eq!(create(&worker, r#"{"project":"p1","name":"db1"}"#).status, 409);
+        assert_eq!(
+            create(&worker, r#"{"project":"p1","name":"db1"}"#).status,
+            409
+        );
         let listed = ask(&worker, "GET", "/internal/projects/p1/clusters", "").body;
-        assert_eq!(listed, object([("clusters", Json::List(vec![response.body]))]));
+        assert_eq!(
+            listed,
+            object([("clusters", Json::List(vec![response.body]))])
+        );
         let empty = ask(&worker, "GET", "/internal/projects/p2/clusters", "").body;
         assert_eq!(empty.to_string(), r#"{"clusters":[]}"#);
     }
@@ -321,7 +388,10 @@ mod tests {
         for (worker, status, named) in [
             (worker(r#"{"limit":2,"used":2}"#, 200, 200), 403, "account"),
             (
-                Worker { accounts: peer("account-svc", 404, "{}"), ..worker("{}", 200, 200) },
+                Worker {
+                    accounts: peer("account-svc", 404, "{}"),
+                    ..worker("{}", 200, 200)
+                },
                 502,
                 "account-svc",
             ),
@@ -330,7 +400,11 @@ mod tests {
         ] {
             let refusal = create(&worker, r#"{"project":"p1","name":"db1"}"#);
             assert_eq!(refusal.status, status, "{}", refusal.body);
-            assert!(refusal.body.text("error").expect("why").contains(named), "{}", refusal.body);
+            assert!(
+                refusal.body.text("error").expect("why").contains(named),
+                "{}",
+                refusal.body
+            );
             assert!(worker.clusters().is_empty(), "nothing stays behind");
         }
     }
@@ -349,9 +423,14 @@ mod tests {
         ] {
             assert_eq!(create(&worker, body).status, 400, "{body}");
         }
-        let order = worker.read_order(r#"{"project":"p1","name":"db1"}"#).expect("good");
+        let order = worker
+            .read_order(r#"{"project":"p1","name":"db1"}"#)
+            .expect("good");
         worker.clusters().resize(MAX_CLUSTERS, order);
-        assert_eq!(create(&worker, r#"{"project":"p1","name":"one-more"}"#).status, 429);
+        assert_eq!(
+            create(&worker, r#"{"project":"p1","name":"one-more"}"#).status,
+            429
+        );
     }
 
     #[test]
@@ -363,18 +442,31 @@ mod tests {
             ("DELETE", "/internal/clusters", 405),
             ("GET", "/internal", 404),
         ] {
-            assert_eq!(ask(&worker, method, path, "").status, status, "{method} {path}");
+            assert_eq!(
+                ask(&worker, method, path, "").status,
+                status,
+                "{method} {path}"
+            );
         }
     }
 
     #[test]
     fn reads_its_configuration() {
         let good = parse_config("# offer\n\ntiers = starter, premium # two\nregions=local-1,\n");
-        assert_eq!(good, Ok((vec!["starter".into(), "premium".into()], vec!["local-1".into()])));
+        assert_eq!(
+            good,
+            Ok((
+                vec!["starter".into(), "premium".into()],
+                vec!["local-1".into()]
+            ))
+        );
         for (text, error) in [
             ("tiers = a\nregion = b", "line 2: unknown key `region`"),
             ("tiers", "line 1: `=` is missing"),
-            ("tiers = a\nregions = ,", "`tiers` and `regions` need at least one value each"),
+            (
+                "tiers = a\nregions = ,",
+                "`tiers` and `regions` need at least one value each",
+            ),
         ] {
             assert_eq!(parse_config(text), Err(error.to_owned()));
         }
