@@ -266,7 +266,10 @@ pub(super) fn last_lines(doors: &Doors, log: &Utf8Path, from: u64, lines: usize)
 fn last_bytes(log: &Utf8Path, from: u64) -> std::io::Result<(Vec<u8>, bool)> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = std::fs::File::open(log)?;
-    let start = from.max(file.metadata()?.len().saturating_sub(LAST_BYTES));
+    let length = file.metadata()?.len();
+    // A file that has been emptied since begins anew.
+    let from = if length < from { 0 } else { from };
+    let start = from.max(length.saturating_sub(LAST_BYTES));
     file.seek(SeekFrom::Start(start))?;
     let mut text = Vec::new();
     file.take(LAST_BYTES).read_to_end(&mut text)?;
@@ -313,6 +316,7 @@ mod tests {
         let text = "old\none\n\n\x1b[31mtwo hunter22\x1b[0m\nthree";
         assert_eq!(lines(text, 4, 5), ["one", "two ***", "three"]);
         assert_eq!(lines(text, 4, 1), ["three"]);
+        assert_eq!(lines("anew", 400, 5), ["anew"], "emptied since");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Place {
                     "argv": ["/bin/false"], "watch": [folder.join("src")], "ready": alive}]});
         let beside = Beside {
             sources: SourceWatcher::start(&doors, mpsc::unbounded_channel().0).expect("starts"),
-            indexer: Indexer::start(&doors, &folder, std::collections::BTreeMap::new())
+            indexer: Indexer::start(&doors, &folder, std::collections::BTreeMap::new(), || ())
                 .expect("starts"),
         };
         let plan = serde_json::from_value(plan).expect("a plan");

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cp9_model::control::Reply;
+use cp9_model::devplan::DevPlan;
 use cp9_model::scope::Scope;
-use cp9_tools::{Doors, Environment, FileLock, LockInfo};
+use cp9_tools::{Doors, Environment, FileLock, LockError, LockInfo, procs};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ use super::{adopt, environment, plan, reload};
 use crate::controller::ControllerError;
 use crate::logs::Indexer;
 
+/// How long the lock of a killed controller may outlive it.
+const DYING: Duration = Duration::from_secs(3);
 /// How long the last answers may take to be written.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -47,16 +50,16 @@ pub async fn serve(
         version: version.into(),
         doors,
     };
-    let lock = lock(&session)?;
+    let lock = lock(&session).await?;
     let plan = plan::read(&session.doors, &session.paths)?;
     crate::logs::learn_secrets(&session.doors, &session.paths.folder);
     let ended = Ended::listen()?;
-    let indexer = Indexer::start(&session.doors, &session.paths.folder, reload::owners(&plan))?;
+    let (messages, heard) = mpsc::unbounded_channel();
+    let indexer = index(&session, &plan, messages.clone())?;
     // Only a killed controller leaves its socket behind.
     let killed = session.doors.exists(&session.paths.socket);
     let listener = socket::bind(&session.paths.socket)?;
     let (survivors, leftovers) = adopt::look(&session, &plan, killed);
-    let (messages, heard) = mpsc::unbounded_channel();
     let sources = SourceWatcher::start(&session.doors, messages.clone())?;
     let core = Core::new(
         session.clone(),
@@ -106,23 +109,57 @@ fn clear(leftovers: Leftovers, session: &Session, messages: &Messages) {
     oversee(messages, work, async { Message::Cleared });
 }
 
+fn index(
+    session: &Session,
+    plan: &DevPlan,
+    messages: Messages,
+) -> Result<Indexer, ControllerError> {
+    let lost = move || {
+        let note = "cp9 itself has failed and indexes logs no more; run `cp9 pause`, then `cp9 up`";
+        let _ = messages.send(Message::Note(note.to_owned()));
+    };
+    let (doors, folder) = (&session.doors, &session.paths.folder);
+    Ok(Indexer::start(doors, folder, reload::owners(plan), lost)?)
+}
+
 fn at_once() -> usize {
     std::thread::available_parallelism()
         .map_or(2, std::num::NonZero::get)
         .max(2)
 }
 
-fn lock(session: &Session) -> Result<FileLock, ControllerError> {
+/// Takes the controller's lock. That of a killed one outlives it by the time its threads take to
+/// end, and is waited for.
+async fn lock(session: &Session) -> Result<FileLock, ControllerError> {
     let info = LockInfo {
-        pid: cp9_tools::procs::own_pid(),
+        pid: procs::own_pid(),
         command: "cp9 controller serve".into(),
         version: session.version.to_string(),
         started: session.doors.clock.now(),
     };
-    FileLock::try_acquire(&session.paths.lock(), &info).map_err(|source| ControllerError::Lock {
-        folder: session.paths.folder.clone(),
-        source,
-    })
+    let deadline = session.doors.clock.instant() + DYING;
+    loop {
+        let source = match FileLock::try_acquire(&session.paths.lock(), &info) {
+            Ok(lock) => return Ok(lock),
+            Err(source) => source,
+        };
+        if !is_dying(&source) || session.doors.clock.instant() > deadline {
+            return Err(ControllerError::Lock {
+                folder: session.paths.folder.clone(),
+                source,
+            });
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// True when the process that holds the lock has ended and the system has not let go of it yet.
+fn is_dying(error: &LockError) -> bool {
+    let LockError::Held { info, .. } = error else {
+        return false;
+    };
+    let alive = |info: &LockInfo| procs::find(info.pid).is_some_and(|facts| !facts.zombie);
+    info.as_ref().is_some_and(|info| !alive(info))
 }
 
 /// The signals that end a controller.

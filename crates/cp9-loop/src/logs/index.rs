@@ -1,9 +1,11 @@
 //! The indexer: a thread that sleeps until a raw file changes, then appends one record for each
 //! whole new line to `logs/index/<service>.jsonl`. The records carry the raw offsets, so that the
-//! next controller goes on without loss or duplicate.
+//! next controller goes on without loss or duplicate. Both kinds of files are bounded: the room of
+//! what is indexed of a big raw file is given back while its process goes on appending to it, and
+//! of an index one older generation is kept.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use cp9_tools::{Doors, Redactor};
 use jiff::Timestamp;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::archive::{Archive, Mark};
 use super::query::LogsError;
 use super::raw::RawTail;
 use super::record::{Record, Recorder};
@@ -39,11 +42,13 @@ pub(crate) struct Indexer {
 }
 
 impl Indexer {
-    /// Starts indexing a session's raw files; `resources` maps each resource to its service.
+    /// Starts indexing a session's raw files; `resources` maps each resource to its service, and
+    /// `lost` is called if the thread ends by a fault of ours.
     pub(crate) fn start(
         doors: &Doors,
         folder: &Utf8Path,
         resources: BTreeMap<String, String>,
+        lost: impl FnOnce() + Send + 'static,
     ) -> Result<Self, LogsError> {
         let raw = folder.join("logs/raw");
         let index = folder.join("logs/index");
@@ -65,10 +70,17 @@ impl Indexer {
             index,
             resources,
             tails: BTreeMap::new(),
+            archives: BTreeMap::new(),
+            limits: LIMITS,
         };
         let thread = std::thread::Builder::new()
             .name("log-index".into())
-            .spawn(move || rounds.run(&wake_rx, polled))
+            .spawn(move || {
+                let run = std::panic::AssertUnwindSafe(|| rounds.run(&wake_rx, polled));
+                if std::panic::catch_unwind(run).is_err() {
+                    lost();
+                }
+            })
             .map_err(|source| LogsError::Thread { source })?;
         Ok(Self {
             wake_tx,
@@ -112,12 +124,31 @@ struct Tail {
     indexed: u64,
 }
 
+/// How much of the logs is kept.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// The size at which an index is put aside, in place of the one before.
+    index: u64,
+    /// The room that a raw file may take; what the index holds of it is given back then.
+    raw: u64,
+    /// What stays of it for a person to look at.
+    raw_kept: u64,
+}
+
+const LIMITS: Limits = Limits {
+    index: 32 << 20,
+    raw: 32 << 20,
+    raw_kept: 8 << 20,
+};
+
 struct Rounds {
     doors: Doors,
     raw: Utf8PathBuf,
     index: Utf8PathBuf,
     resources: BTreeMap<String, String>,
     tails: BTreeMap<String, Tail>,
+    archives: BTreeMap<String, Archive>,
+    limits: Limits,
 }
 
 impl Rounds {
@@ -142,11 +173,12 @@ impl Rounds {
 
     fn drain(&mut self) {
         self.discover();
+        let resources: Vec<String> = self.tails.keys().cloned().collect();
         let mut more = true;
         while more {
             more = false;
-            for tail in self.tails.values_mut() {
-                more |= advance(tail, &self.doors, &self.index);
+            for resource in &resources {
+                more |= self.advance(resource);
             }
         }
     }
@@ -163,9 +195,10 @@ impl Rounds {
                 continue;
             }
             let service = owner(resource, &self.resources);
-            let index = self.index.join(format!("{service}.jsonl"));
-            mend(&self.doors, &index);
-            let indexed = last_offset(&index, resource);
+            let archive = self.archives.entry(service.clone()).or_insert_with(|| {
+                Archive::open(&self.doors, self.index.join(format!("{service}.jsonl")))
+            });
+            let indexed = archive.last_offset(resource);
             let tail = Tail {
                 raw: RawTail::new(entry.path().to_owned(), indexed),
                 recorder: Recorder::new(&service, resource, self.doors.redactor.clone()),
@@ -175,34 +208,92 @@ impl Rounds {
             self.tails.insert(resource.to_owned(), tail);
         }
     }
-}
 
-/// One turn of one file. True when there may be more.
-fn advance(tail: &mut Tail, doors: &Doors, index: &Utf8Path) -> bool {
-    let now = doors.clock.now();
-    let mut records = Vec::new();
-    let mut end = tail.indexed;
-    let recorder = &mut tail.recorder;
-    let outcome = tail.raw.advance(BUDGET, &mut |line, offset| {
-        end = offset;
-        let record = Record {
-            line: recorder.line(line, now),
-            offset,
+    /// One turn of one file. True when there may be more.
+    fn advance(&mut self, resource: &str) -> bool {
+        let Some(tail) = self.tails.get_mut(resource) else {
+            return false;
         };
-        records.push(
-            serde_json::to_string(&record).expect("a record is plain data and always serialises"),
-        );
-    });
-    if !records.is_empty() {
-        let path = index.join(format!("{}.jsonl", tail.service));
-        if doors.append_line(&path, &records.join("\n")).is_err() {
+        let Some(archive) = self.archives.get_mut(&tail.service) else {
+            return false;
+        };
+        let (end, records, more) = tail.read(self.doors.clock.now());
+        if records.is_empty() {
+            return more;
+        }
+        if archive.append(&self.doors, &records.join("\n")).is_err() {
             // Nothing is lost: the lines stay in the raw file and are read again.
             tail.raw = RawTail::new(tail.raw.path().to_owned(), tail.indexed);
             return false;
         }
         tail.indexed = end;
+        let emptied = tail.give_back(&self.doors, self.limits);
+        let service = tail.service.clone();
+        let marks = self
+            .tails
+            .iter()
+            .filter(|(_, tail)| tail.service == service);
+        let marks = marks.map(|(resource, tail)| Mark {
+            service: service.clone(),
+            resource: resource.clone(),
+            offset: tail.indexed,
+        });
+        if emptied {
+            archive.mark(&self.doors, marks);
+        } else {
+            archive.keep(&self.doors, self.limits.index, marks);
+        }
+        more
     }
-    outcome.unwrap_or(false)
+}
+
+impl Tail {
+    /// Reads on: where it has come to, the records of whole lines, and whether there may be more.
+    fn read(&mut self, now: Timestamp) -> (u64, Vec<String>, bool) {
+        let mut records = Vec::new();
+        let mut end = self.indexed;
+        let recorder = &mut self.recorder;
+        let outcome = self.raw.advance(BUDGET, &mut |line, offset| {
+            end = offset;
+            let record = Record {
+                line: recorder.line(line, now),
+                offset,
+            };
+            records.push(
+                serde_json::to_string(&record)
+                    .expect("a record is plain data and always serialises"),
+            );
+        });
+        (end, records, outcome.unwrap_or(false))
+    }
+
+    /// Gives back the room of what the index holds, once the raw file takes too much. Where the
+    /// file system cannot do that under a writer, the file is emptied instead: true then.
+    fn give_back(&mut self, doors: &Doors, limits: Limits) -> bool {
+        let path = self.raw.path();
+        let Ok(facts) = std::fs::metadata(path) else {
+            return false;
+        };
+        if facts.blocks() * 512 <= limits.raw {
+            return false;
+        }
+        let head = self.indexed.saturating_sub(limits.raw_kept);
+        match doors.free_head(path, head) {
+            Ok(false) if self.indexed == facts.len() => self.empty(doors),
+            // What cannot be given back now can be so after the next lines.
+            _ => false,
+        }
+    }
+
+    fn empty(&mut self, doors: &Doors) -> bool {
+        let path = self.raw.path().to_owned();
+        let emptied = doors.empty_at(&path, self.indexed).unwrap_or(false);
+        if emptied {
+            self.indexed = 0;
+            self.raw = RawTail::new(path, 0);
+        }
+        emptied
+    }
 }
 
 /// The service of a resource, by the plan, else by the resource's name.
@@ -215,57 +306,6 @@ pub(super) fn owner(resource: &str, resources: &BTreeMap<String, String>) -> Str
             .to_owned()
     };
     resources.get(resource).cloned().unwrap_or_else(by_name)
-}
-
-/// Ends a last record that a kill cut short; readers skip it and its raw line is indexed again.
-fn mend(doors: &Doors, index: &Utf8Path) {
-    if super::raw::ends_unfinished(index) {
-        let _ = doors.append_line(index, "");
-    }
-}
-
-/// The raw offset after the last indexed line of a resource.
-fn last_offset(index: &Utf8Path, resource: &str) -> u64 {
-    let mut offset = 0;
-    for_each_record(index, 0, &mut |record, _| {
-        if record.line.resource == resource {
-            offset = record.offset;
-        }
-    })
-    .map_or(0, |_| offset)
-}
-
-/// Hands over the whole records from a byte on; returns the byte after the last of them.
-pub(super) fn for_each_record(
-    index: &Utf8Path,
-    from: u64,
-    sink: &mut dyn FnMut(Record, u64),
-) -> std::io::Result<u64> {
-    use std::io::{Seek, SeekFrom};
-    let mut file = match std::fs::File::open(index) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(error),
-    };
-    let mut at = if file.metadata()?.len() < from {
-        0
-    } else {
-        from
-    };
-    file.seek(SeekFrom::Start(at))?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let count = reader.read_until(b'\n', &mut line)?;
-        if line.last() != Some(&b'\n') {
-            return Ok(at);
-        }
-        at += count as u64;
-        if let Ok(record) = serde_json::from_slice::<Record>(&line) {
-            sink(record, at);
-        }
-    }
 }
 
 /// Raw lines of one resource that the index does not hold.
@@ -309,3 +349,7 @@ impl Remainder<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! Logs of a session: children write raw files, the controller indexes them line by line, and
 //! readers merge the index with whatever raw lines it does not hold yet.
 
+mod archive;
 mod index;
 mod parse;
 mod query;

@@ -1,7 +1,8 @@
 //! What `cp9 logs` asks: past lines of some services merged in time order, and those that follow.
 //! Works the same with the controller alive or dead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,7 +14,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use thiserror::Error;
 use tokio::sync::mpsc;
 
-use super::index::{Remainder, for_each_record, owner};
+use super::archive::{Cursor, Entry};
+use super::index::{Remainder, owner};
 use super::parse::Level;
 use super::record::Record;
 use super::trace::{TraceId, trace_id};
@@ -24,6 +26,8 @@ const LAST: usize = 200;
 const GATHER: Duration = Duration::from_millis(20);
 /// How often to look where the system gives no notice of changes.
 const FALLBACK: Duration = Duration::from_millis(250);
+/// How often to look whether the session is still there; no notice tells when a folder above moves.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Why logs cannot be read or kept.
 #[derive(Debug, Error)]
@@ -134,7 +138,8 @@ pub fn read(doors: &Doors, folder: &Utf8Path, query: &Query) -> Result<Vec<LogLi
     Place::new(doors, folder, query).backlog(true)
 }
 
-/// Hands over the lines there are, then each new one, until the doors are cancelled.
+/// Hands over the lines there are, then each new one, until the doors are cancelled or the session
+/// is no more.
 pub async fn follow(
     doors: &Doors,
     folder: &Utf8Path,
@@ -142,6 +147,10 @@ pub async fn follow(
     sink: &mut dyn FnMut(LogLine),
 ) -> Result<(), LogsError> {
     learn_secrets(doors, folder);
+    // Held open, so that no other folder gets its number.
+    let held = std::fs::File::open(folder).ok();
+    let session = held.as_ref().and_then(|held| held.metadata().ok());
+    let session = session.map(|facts| identity(&facts));
     let (wake_tx, mut wake_rx) = mpsc::channel(1);
     let watcher = watch(&folder.join("logs"), wake_tx);
     let mut place = Place::new(doors, folder, query);
@@ -153,12 +162,21 @@ pub async fn follow(
             () = doors.cancel.cancelled() => return Ok(()),
             _ = wake_rx.recv(), if watcher.is_some() => tokio::time::sleep(GATHER).await,
             () = tokio::time::sleep(FALLBACK), if watcher.is_none() => {}
+            () = tokio::time::sleep(LOOK) => {}
         }
         while wake_rx.try_recv().is_ok() {}
+        if std::fs::metadata(folder).ok().map(|facts| identity(&facts)) != session {
+            return Ok(());
+        }
         for line in place.news()? {
             sink(line);
         }
     }
+}
+
+/// By what a session's folder is known from another one of its name that takes its place.
+fn identity(folder: &std::fs::Metadata) -> (u64, u64) {
+    (folder.dev(), folder.ino())
 }
 
 fn watch(logs: &Utf8Path, wake_tx: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
@@ -202,13 +220,34 @@ struct Known {
     ahead: bool,
 }
 
+/// The latest lines of a service, and no more of them in memory than are wanted.
+#[derive(Debug, Default)]
+struct Latest {
+    lines: BTreeMap<(Timestamp, usize), LogLine>,
+    count: usize,
+}
+
+impl Latest {
+    fn push(&mut self, line: LogLine, limit: Option<usize>) {
+        self.count += 1;
+        self.lines.insert((time(&line), self.count), line);
+        if limit.is_some_and(|limit| self.lines.len() > limit) {
+            self.lines.pop_first();
+        }
+    }
+
+    fn into_lines(self) -> impl Iterator<Item = LogLine> {
+        self.lines.into_values()
+    }
+}
+
 /// How far a reader has come.
 struct Place<'a> {
     doors: &'a Doors,
     folder: &'a Utf8Path,
     query: &'a Query,
-    /// Byte in each service's index.
-    index: BTreeMap<String, u64>,
+    /// Place in each service's index.
+    index: BTreeMap<String, Cursor>,
     raw: BTreeMap<String, Known>,
     owners: BTreeMap<String, String>,
 }
@@ -226,26 +265,16 @@ impl<'a> Place<'a> {
     }
 
     fn backlog(&mut self, with_unfinished: bool) -> Result<Vec<LogLine>, LogsError> {
-        let mut by_service: BTreeMap<String, Vec<LogLine>> = BTreeMap::new();
+        let limit = (!self.query.all).then_some(LAST);
+        let mut by_service: BTreeMap<String, Latest> = BTreeMap::new();
         let mut keep = |line: LogLine| {
-            by_service
-                .entry(line.service.clone())
-                .or_default()
-                .push(line);
+            let own = by_service.entry(line.service.clone()).or_default();
+            own.push(line, limit);
         };
         self.indexed(&mut keep)?;
         self.unindexed(with_unfinished, &mut keep)?;
-        let mut lines = Vec::new();
-        for mut own in by_service.into_values() {
-            own.sort_by_cached_key(time);
-            let excess = if self.query.all {
-                0
-            } else {
-                own.len().saturating_sub(LAST)
-            };
-            lines.extend(own.drain(excess..));
-        }
-        Ok(self.query.told(lines))
+        let lines = by_service.into_values().flat_map(Latest::into_lines);
+        Ok(self.query.told(lines.collect()))
     }
 
     fn news(&mut self) -> Result<Vec<LogLine>, LogsError> {
@@ -260,30 +289,38 @@ impl<'a> Place<'a> {
 
     fn indexed(&mut self, sink: &mut dyn FnMut(LogLine)) -> Result<(), LogsError> {
         let dir = self.folder.join("logs/index");
-        for (path, service) in entries(&dir, ".jsonl")? {
-            let from = self.index.get(&service).copied().unwrap_or(0);
-            let (query, raw, owners) = (self.query, &mut self.raw, &mut self.owners);
-            let mut take = |record: Record, _| {
-                let Record { line, offset } = record;
-                owners.insert(line.resource.clone(), line.service.clone());
-                let known = raw.entry(line.resource.clone()).or_default();
-                if known.ahead && offset <= known.offset {
-                    return;
-                }
-                *known = Known {
-                    offset,
-                    time: time(&line),
-                    ahead: false,
-                };
-                if query.wants_service(&line.service) && query.wants(&line) {
-                    sink(line);
-                }
-            };
-            let at = for_each_record(&path, from, &mut take)
-                .map_err(|source| LogsError::Read { path, source })?;
-            self.index.insert(service, at);
+        let mut services = entries(&dir, ".jsonl")?;
+        services.extend(entries(&dir, ".jsonl.1")?);
+        let services: BTreeSet<String> = services.into_iter().map(|(_, service)| service).collect();
+        for service in services {
+            let path = dir.join(format!("{service}.jsonl"));
+            let mut cursor = self.index.remove(&service).unwrap_or_default();
+            let read = cursor.advance(&path, &mut |entry| self.take(entry, sink));
+            read.map_err(|source| LogsError::Read { path, source })?;
+            self.index.insert(service, cursor);
         }
         Ok(())
+    }
+
+    fn take(&mut self, entry: Entry, sink: &mut dyn FnMut(LogLine)) {
+        let (resource, service, offset) = match &entry {
+            Entry::Line(Record { line, offset }) => (&line.resource, &line.service, *offset),
+            Entry::Mark(mark) => (&mark.resource, &mark.service, mark.offset),
+        };
+        self.owners.insert(resource.clone(), service.clone());
+        let known = self.raw.entry(resource.clone()).or_default();
+        if known.ahead && offset <= known.offset {
+            return;
+        }
+        known.offset = offset;
+        known.ahead = false;
+        let Entry::Line(Record { line, .. }) = entry else {
+            return;
+        };
+        known.time = time(&line);
+        if self.query.wants_service(&line.service) && self.query.wants(&line) {
+            sink(line);
+        }
     }
 
     fn unindexed(

@@ -45,7 +45,7 @@ impl Place {
 
     fn index(&self) {
         let folder = self.path("");
-        Indexer::start(&self.doors, &folder, BTreeMap::new())
+        Indexer::start(&self.doors, &folder, BTreeMap::new(), || ())
             .expect("starts")
             .finish();
     }

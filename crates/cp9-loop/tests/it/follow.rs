@@ -66,6 +66,35 @@ async fn follow_gives_past_and_coming_lines_once_each() {
 }
 
 #[tokio::test]
+async fn follow_ends_with_its_session() {
+    let mut session = Session::new();
+    session.command_service("api", "echo hi; exec sleep 1000");
+    session.write_plan();
+    let served = session.serve_here();
+    session.watch().await.until_ready().await;
+    session.client().await.stop().await.expect("stops");
+    served.await.expect("task").expect("serves");
+    let (mut lines, folder) = (Vec::new(), session.paths.folder.clone());
+    let query = logs::Query::default();
+    let mut gone = false;
+    let mut sink = |line: LogLine| {
+        lines.push(line.text);
+        if !std::mem::replace(&mut gone, true) {
+            session.doors.remove_tree(&folder).expect("removed");
+            // Another session of the name is not the one that was followed.
+            session
+                .doors
+                .create_private_dir(&folder.join("logs/raw"))
+                .expect("dir");
+        }
+    };
+    let followed = logs::follow(&session.doors, &folder, &query, &mut sink);
+    let followed = tokio::time::timeout(Duration::from_secs(30), followed).await;
+    followed.expect("ends").expect("well");
+    assert_eq!(lines, ["hi"]);
+}
+
+#[tokio::test]
 async fn build_output_belongs_to_the_service() {
     let mut session = Session::new();
     session.source_service("api");
