@@ -244,7 +244,7 @@ fn a_service_that_cannot_start_says_why() {
 #[test]
 fn shared_files_are_the_same_in_both_services() {
     let sandbox = Sandbox::quickstart("/nowhere/cp9");
-    for file in ["http.rs", "json.rs", "log.rs"] {
+    for file in ["http.rs", "json.rs", "log.rs", "message.rs"] {
         let of = |service: &str| sandbox.read(&format!("services/{service}/src/{file}"));
         assert_eq!(of("cluster-api"), of("cluster-worker"), "{file}");
     }

@@ -9,6 +9,7 @@
 mod http;
 mod json;
 mod log;
+mod message;
 
 use http::{Peer, Request, Response};
 use json::{object, Json};
