@@ -235,6 +235,19 @@ impl Registry {
         }
     }
 
+    /// The folders of all living sessions.
+    pub(crate) fn folders(&self) -> Vec<Folder> {
+        let files = self.doors.list(&self.dir).unwrap_or_default();
+        let entries = files.iter().filter_map(|path| self.read(path));
+        entries
+            .filter(|entry| self.is_alive(entry))
+            .map(|entry| Folder {
+                root: entry.folder,
+                name: entry.name,
+            })
+            .collect()
+    }
+
     fn others(&self, name: &str) -> BTreeSet<u16> {
         let files = self.doors.list(&self.dir).unwrap_or_default();
         files

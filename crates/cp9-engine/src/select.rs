@@ -34,6 +34,8 @@ pub(crate) enum SelectError {
     None {
         /// Where the search began.
         from: Utf8PathBuf,
+        /// The session files of sessions in other places.
+        elsewhere: Vec<String>,
     },
     /// There are several.
     #[error("several sessions in `{dir}`: {names}")]
@@ -79,6 +81,15 @@ impl Explain for SelectError {
             Self::NoFile { .. } => "give the path of a session file with `--config PATH`".into(),
             Self::NoConfig { .. } => {
                 format!("copy an example to `{FILE}`, or give `--config PATH`")
+            }
+            Self::None { elsewhere, .. } if !elsewhere.is_empty() => {
+                let files = elsewhere
+                    .iter()
+                    .map(|file| format!("`--config {}`", crate::commands::quote(file)));
+                format!(
+                    "sessions run elsewhere: give {}",
+                    files.collect::<Vec<_>>().join(" or ")
+                )
             }
             Self::None { .. } => "begin one with `cp9 up`, or give `--config PATH`".into(),
             Self::Several { .. } => "choose one with `--session NAME`".into(),
@@ -150,6 +161,7 @@ pub(crate) fn folder(engine: &Engine, select: &Select) -> Result<Folder, crate::
     }
     Err(SelectError::None {
         from: engine.cwd.clone(),
+        elsewhere: elsewhere(engine),
     }
     .into())
 }
@@ -217,6 +229,18 @@ fn of_file(engine: &Engine, file: &Utf8Path) -> Result<Folder, crate::EngineErro
         path: file.to_owned(),
     }
     .into())
+}
+
+/// The session files of this user's sessions, wherever they are.
+fn elsewhere(engine: &Engine) -> Vec<String> {
+    let Ok(dirs) = Dirs::of(&engine.doors.env) else {
+        return Vec::new();
+    };
+    let folders = Registry::new(&engine.doors, &dirs).folders();
+    let states = folders
+        .iter()
+        .filter_map(|folder| session::load(&engine.doors, folder).ok().flatten());
+    states.map(|state| state.file).collect()
 }
 
 /// True for a session that is there, was destroyed, or whose folder somebody removed while it ran.

@@ -59,7 +59,7 @@ fn one(stub: &Stub) -> Finding {
     } else if PERMISSIVE.contains(&kind.as_str()) {
         let text = format!("stub `{service}` has no contract and answers 200 `{{}}` to everything");
         Finding::warning(CHECK, "stub-permissive", text).remedy(format!(
-            "name a contract in `services.stub.{service}`, such as `kind: swagger`"
+            "name a contract in `services.stub.{service}`, such as `swagger: FILE`"
         ))
     } else {
         Finding::ok(

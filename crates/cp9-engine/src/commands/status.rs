@@ -259,15 +259,17 @@ pub(crate) async fn ask(
         (None, None) if expected(&disk.state) => ("dead", None),
         (None, None) => ("stopped", None),
     };
+    let up = format!("cp9 up --config {}", super::quote(&disk.state.file));
     let hint = match state {
-        "dead" => {
-            Some("it was killed; `cp9 up` starts it again and takes the services over".to_owned())
-        }
+        "dead" => Some(format!(
+            "it was killed; `{up}` starts it again and takes the services over"
+        )),
         "unreachable" => Some(format!(
             "see {}, or `cp9 pause` and `cp9 up`",
             folder.logs().join("controller.log")
         )),
-        "stopped" => Some("`cp9 up` starts it".to_owned()),
+        "stopped" if disk.state.paused => Some(format!("paused; `{up}` resumes it")),
+        "stopped" => Some(format!("`{up}` starts it")),
         _ => None,
     };
     (

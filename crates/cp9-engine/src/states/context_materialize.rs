@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use camino::Utf8PathBuf;
 use cp9_model::ServiceName;
 use cp9_model::config::envfile;
+use cp9_model::report::Progress;
 use cp9_render::Rendered;
 use cp9_render::process::{Session, translate};
 
@@ -94,7 +95,21 @@ pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     Ok(holds)
 }
 
+/// A stub without its definition answers everything, which nobody wants by mistake.
+fn tell_missing_definitions(run: &mut Run<'_>) {
+    let stubs = run.config.services.stub.iter();
+    let missing: Vec<String> = stubs
+        .filter_map(|(name, stub)| Some((name, stub.definition.as_ref()?)))
+        .filter(|(_, file)| !run.engine.doors.exists(file.as_str().into()))
+        .map(|(name, file)| format!("Stub `{name}` answers `200 {{}}` to everything: its definition `{file}` does not exist."))
+        .collect();
+    for text in missing {
+        (run.progress)(Progress::Note { text });
+    }
+}
+
 pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
+    tell_missing_definitions(run);
     let rendered = render(run)?;
     let folder = run.session.folder.clone();
     let doors = run.engine.doors.clone();

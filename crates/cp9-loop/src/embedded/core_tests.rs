@@ -41,7 +41,11 @@ impl Place {
                 {"name": "lib", "service": "lib", "kind": "build", "cwd": folder, "trigger": "manual",
                     "argv": ["/bin/false"]},
                 {"name": "api", "service": "api", "kind": "serve", "cwd": folder, "trigger": "auto",
-                    "argv": ["/bin/false"], "watch": [folder.join("src")], "ready": alive}]});
+                    "argv": ["/bin/false"], "watch": [folder.join("src")], "ready": alive},
+                {"name": "made", "service": "made", "kind": "build", "cwd": folder, "trigger": "auto",
+                    "argv": ["/bin/false"], "binary": folder.join("live/service")},
+                {"name": "wrap", "service": "wrap", "kind": "serve", "cwd": folder, "trigger": "auto",
+                    "argv": ["/bin/false"], "watch": [folder.join("live/service")], "ready": alive}]});
         let beside = Beside {
             sources: SourceWatcher::start(&doors, mpsc::unbounded_channel().0).expect("starts"),
             indexer: Indexer::start(&doors, &folder, std::collections::BTreeMap::new(), || ())
@@ -150,4 +154,39 @@ async fn when_files_are_watched_no_more_nobody_waits_in_vain() {
                 .is_some_and(|message| message.contains("cp9 up"))
     );
     assert_eq!(place.core.report().notes.len(), 1);
+}
+
+#[tokio::test]
+async fn a_process_that_watches_a_product_starts_with_a_digest_that_knows_it() {
+    let mut place = Place::new();
+    place.hear(Message::Cleared);
+    let plan = super::super::plan::build_digest(&place.core.items["made"].resource);
+    place.hear(Message::Resumed {
+        resource: "made".into(),
+        plan,
+        product: None,
+    });
+    place.digest("made", "d1", Why::Seen);
+    assert_eq!(place.status("made").phase, Phase::Building);
+    place.digest("wrap", "no product", Why::Seen);
+    assert_eq!(
+        place.status("wrap").message.as_deref(),
+        Some("waits for `made`")
+    );
+    let product = builder::Product {
+        binary: Some("b1".into()),
+        source: "d1".into(),
+    };
+    let finished = builder::Event::Finished {
+        number: 1,
+        outcome: builder::Outcome::Built(product),
+        millis: 1,
+    };
+    place.hear(Message::Build("made".into(), finished));
+    place.digest("wrap", "told before", Why::Seen);
+    assert_eq!(place.status("wrap").phase, Phase::Waiting);
+    place.digest("wrap", "the product", Why::Renewed);
+    assert_eq!(place.status("wrap").phase, Phase::Starting);
+    place.digest("wrap", "the product", Why::Seen);
+    assert_eq!(place.status("wrap").phase, Phase::Starting);
 }

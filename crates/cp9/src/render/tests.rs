@@ -149,8 +149,7 @@ the controller was not started; start it with
     assert_data_eq!(
         plain(&super::up::up(&failed)),
         str![[r#"
-session demo of local in .cp9/demo: not ready
-no services
+session demo stopped at preflight; what ran before goes on as it was
 
 "#]]
     );

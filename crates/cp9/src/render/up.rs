@@ -9,6 +9,12 @@ use super::style::{BAD, GOOD, HINT, clean, paint};
 
 /// The report as text.
 pub(crate) fn up(report: &UpReport) -> String {
+    if let Some(stopped) = stopped(report) {
+        return format!(
+            "session {} stopped at {stopped}; what ran before goes on as it was\n",
+            report.session
+        );
+    }
     let mut text = format!(
         "session {} of {} in {}: {}\n",
         report.session,
@@ -32,6 +38,17 @@ pub(crate) fn up(report: &UpReport) -> String {
         );
     }
     text
+}
+
+/// The state at which the run ended, if it did before the controller took its plan over. The services are
+/// those of an earlier run then, of which this one knows nothing.
+fn stopped(report: &UpReport) -> Option<&str> {
+    let unsettled = |status: &str| matches!(status, "failed" | "partial" | "interrupted");
+    let state = report
+        .states
+        .iter()
+        .find(|state| unsettled(&state.status))?;
+    (!matches!(state.name.as_str(), "tilt_ready" | "session_ready")).then_some(state.name.as_str())
 }
 
 fn verdict(report: &UpReport) -> String {
