@@ -22,6 +22,7 @@ mod prebuilt;
 mod readme;
 mod reload;
 mod schema;
+mod secrets;
 mod session_file;
 mod setup;
 mod stub_serve;

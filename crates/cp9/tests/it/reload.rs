@@ -196,3 +196,28 @@ fn logs_show_builds_and_runs_and_wait_for_a_ready_session() {
     );
     sandbox.destroy();
 }
+
+#[test]
+fn ten_rounds_of_up_and_pause_leave_nothing_behind() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let endpoint = sandbox.endpoint("cluster-api");
+    let host = sandbox.read(&format!(".cp9/{}/host.json", sandbox.session()));
+    for round in 0..10 {
+        sandbox.cp9(["pause"]).run().assert_code(0);
+        assert_eq!(sandbox.leftovers(), [], "after pause {round}");
+        sandbox.cp9(["up"]).run().assert_code(0);
+        assert_eq!(
+            sandbox.endpoint("cluster-api"),
+            endpoint,
+            "after up {round}"
+        );
+        assert!(health(&endpoint).is_some(), "after up {round}");
+    }
+    assert_eq!(
+        sandbox.read(&format!(".cp9/{}/host.json", sandbox.session())),
+        host,
+        "the same ports, all of them"
+    );
+    sandbox.destroy();
+}
