@@ -120,7 +120,9 @@ impl WatchSet {
             })
             .build();
         for entry in walk.flatten() {
-            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            // The root is a folder even where it is reached through a link.
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            if is_dir || entry.depth() == 0 {
                 found.dirs.insert(entry.into_path());
                 continue;
             }

@@ -8,6 +8,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::super::sources::watch_sets;
 use super::*;
 
+const PATIENCE: Duration = Duration::from_secs(20);
+
 struct Place {
     dir: tempfile::TempDir,
     doors: Doors,
@@ -59,8 +61,18 @@ impl Place {
             .expect("runs");
     }
 
+    /// The next message; none within a time in which any comes.
+    fn message(&mut self) -> Option<Message> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime");
+        let next = async { tokio::time::timeout(PATIENCE, self.messages.recv()).await };
+        runtime.block_on(next).expect("a message in time")
+    }
+
     fn digest(&mut self) -> String {
-        match self.messages.blocking_recv().expect("runs") {
+        match self.message().expect("runs") {
             Message::Source { digest, .. } => digest,
             other => panic!("{other:?}"),
         }
@@ -118,7 +130,7 @@ fn a_folder_that_comes_later_is_seen() {
 #[test]
 fn without_notices_it_says_so_and_looks_by_itself() {
     let mut place = Place::new(true);
-    let Some(Message::Note(note)) = place.messages.blocking_recv() else {
+    let Some(Message::Note(note)) = place.message() else {
         panic!("no note");
     };
     assert!(note.contains("fs.inotify.max_user_watches"), "{note}");
@@ -136,13 +148,13 @@ fn a_check_answers_even_when_nothing_changed() {
     place.watch();
     let first = place.digest();
     place.wake_tx.send(Wake::Check("a".into())).expect("runs");
-    let answer = place.messages.blocking_recv();
+    let answer = place.message();
     let Some(Message::Source { digest, why, .. }) = answer else {
         panic!("{answer:?}");
     };
     assert_eq!((why, &digest), (Why::Asked, &first));
     place.wake_tx.send(Wake::Renew("a".into())).expect("runs");
-    let answer = place.messages.blocking_recv();
+    let answer = place.message();
     assert!(
         matches!(&answer, Some(Message::Source { digest, why: Why::Renewed, .. }) if *digest == first),
         "{answer:?}"
@@ -174,6 +186,17 @@ fn a_plan_that_watches_less_goes_on_watching_the_rest() {
     place.watch_path("src/deep");
     let first = place.digest();
     place.save("src/deep/main.rs", "2");
+    assert_ne!(place.digest(), first);
+}
+
+#[test]
+fn a_folder_that_is_reached_through_a_link_is_watched() {
+    let mut place = Place::new(false);
+    place.save("src/main.rs", "1");
+    std::os::unix::fs::symlink(place.path("src"), place.path("link")).expect("link");
+    place.watch_path("link");
+    let first = place.digest();
+    place.save("src/main.rs", "2");
     assert_ne!(place.digest(), first);
 }
 
@@ -216,10 +239,9 @@ fn after_lost_events_a_folder_that_was_replaced_is_watched_anew() {
     watch.look(Why::Seen);
     let file = src.join("sub/main.rs");
     doors.append_line(&file, "x").expect("write");
-    let patience = Duration::from_secs(30);
     loop {
         let event = wake_rx
-            .recv_timeout(patience)
+            .recv_timeout(PATIENCE)
             .expect("an event of the file");
         if matches!(event, Wake::Event(Ok(event)) if event.paths.iter().any(|path| *path == file)) {
             break;
