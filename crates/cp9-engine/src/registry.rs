@@ -190,6 +190,10 @@ impl Registry {
         id: &str,
     ) -> Result<(), RegistryError> {
         let _lock = self.lock(engine).await?;
+        // Under the lock nobody else writes: what lies half-written was left by a killed process.
+        self.doors
+            .sweep_temporaries(&self.dir)
+            .map_err(RegistryError::File)?;
         self.check(folder)?;
         let has = self.entry(&folder.name);
         let (ports, owner) = has

@@ -212,7 +212,7 @@ fn of_file(engine: &Engine, file: &Utf8Path) -> Result<Folder, crate::EngineErro
             .into());
         }
     }
-    if !doors.exists(file) {
+    if !doors.is_file(file) {
         return Err(SelectError::NoFile {
             path: file.to_owned(),
         }

@@ -219,8 +219,12 @@ impl LockedSession {
             source,
         })?;
         if next != self.state {
-            self.state = next;
-            self.save()?;
+            let before = std::mem::replace(&mut self.state, next);
+            if let Err(error) = self.save() {
+                // What is not on disk did not happen.
+                self.state = before;
+                return Err(error);
+            }
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Interrupted, Outcome};
 use crate::folder::Folder;
 use crate::registry::Registry;
+use crate::session::SessionError;
 use crate::{select, session};
 
 /// How `destroy` behaves.
@@ -107,7 +108,13 @@ async fn destroy_folder(
     if !engine.doors.exists(&folder.root) {
         return Ok((without_folder(engine, &folder).await?, None));
     }
-    let lock = session::lock(engine, &folder, "destroy")?;
+    let lock = match session::lock(engine, &folder, "destroy") {
+        // Another destroy has just taken the folder away.
+        Err(SessionError::Lock { .. }) if !engine.doors.exists(&folder.root) => {
+            return Ok((without_folder(engine, &folder).await?, None));
+        }
+        locked => locked?,
+    };
     let scope = scope(engine, &folder, options.force)?;
     let mut destroy = Destroy::new(engine, folder, scope, options.force, progress)?;
     let doors = engine.doors.clone();
