@@ -121,6 +121,7 @@ impl Core {
     pub(super) async fn run(mut self, mut heard: mpsc::UnboundedReceiver<Message>) -> Vec<ReplyTo> {
         loop {
             if let Some(waiting) = self.stopped() {
+                self.rest().await;
                 self.sources.finish();
                 self.indexer.finish();
                 return waiting;
@@ -299,6 +300,15 @@ impl Core {
             .values()
             .all(Item::ended)
             .then(|| self.stopping.take().unwrap_or_default())
+    }
+
+    /// Waits until the records of finished builds are written, which the next controller reads.
+    async fn rest(&self) {
+        for item in self.items.values() {
+            if let Work::Build { turn, .. } = &item.work {
+                drop(turn.lock().await);
+            }
+        }
     }
 
     fn fire(&mut self) {

@@ -190,3 +190,20 @@ async fn a_process_that_watches_a_product_starts_with_a_digest_that_knows_it() {
     place.digest("wrap", "the product", Why::Seen);
     assert_eq!(place.status("wrap").phase, Phase::Starting);
 }
+
+#[tokio::test]
+async fn the_end_waits_for_the_records_of_builds() {
+    let mut place = Place::new();
+    place.hear(Message::Cleared);
+    let Work::Build { turn, .. } = &place.core.items["lib"].work else {
+        panic!("a build")
+    };
+    let writing = turn.clone().lock_owned().await;
+    place.hear(Message::Shutdown);
+    let (_messages, heard) = mpsc::unbounded_channel();
+    let ending = tokio::spawn(place.core.run(heard));
+    tokio::task::yield_now().await;
+    assert!(!ending.is_finished());
+    drop(writing);
+    assert!(ending.await.expect("ends").is_empty());
+}
