@@ -84,7 +84,6 @@ pub async fn serve(
     signals.abort();
     // Nobody finds a controller any more before those who asked for its end hear of it.
     let _ = std::fs::remove_file(&session.paths.socket);
-    drop(lock);
     for reply in waiting {
         let _ = reply.send(Reply::Done);
     }
@@ -96,6 +95,8 @@ pub async fn serve(
     };
     let _ = tokio::time::timeout(FAREWELL, farewell).await;
     accepting.abort();
+    // As late as can be: without it nobody waits for this process any more.
+    drop(lock);
     Ok(())
 }
 

@@ -71,7 +71,7 @@ async fn the_next_controller_adopts_processes_builds_nothing_and_loses_no_line()
 
     session.client().await.stop().await.expect("stops");
     watch.ended().await;
-    assert_eq!((session.holder(), session.socket()), (None, false));
+    session.stopped().await;
     assert_eq!(texts(&session, "api"), ["one", "INFO v2 up"]);
 }
 
@@ -275,5 +275,5 @@ async fn sigterm_ends_controller_and_children() {
     signal_group(controller, Signal::Term);
     eventually("the end of the controller", || !is_running(controller.pid)).await;
     assert!(!is_running(pid(&status, "api")));
-    assert_eq!((session.holder(), session.socket()), (None, false));
+    session.stopped().await;
 }

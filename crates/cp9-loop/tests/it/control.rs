@@ -191,7 +191,7 @@ async fn stop_ends_every_child_then_the_controller() {
         );
     }
     assert!(!is_running(grandchild));
-    assert_eq!((session.holder(), session.socket()), (None, false));
+    session.stopped().await;
     served.await.expect("task").expect("ends well");
     watch.ended().await;
 }

@@ -173,6 +173,12 @@ impl Session {
         self.doors.exists(&self.paths.socket)
     }
 
+    /// Waits until a controller that was stopped has gone.
+    pub(crate) async fn stopped(&self) {
+        assert!(!self.socket(), "removed before the answer");
+        eventually("the end of its lock", || self.holder().is_none()).await;
+    }
+
     /// Kills a controller and waits for its end.
     pub(crate) async fn kill(&self, controller: ProcessId) {
         signal_group(controller, Signal::Kill);
