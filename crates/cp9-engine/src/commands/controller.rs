@@ -70,7 +70,7 @@ pub(crate) async fn stop(engine: &Engine, folder: &Folder) -> Result<bool, Engin
     if let Ok(client) = status::client(engine, folder).await {
         let asked = tokio::time::timeout(STOP_LIMIT, ask_to_stop(client)).await;
         if matches!(asked, Ok(Ok(()))) {
-            wait_for_end(engine, folder).await;
+            wait_for_end(engine, folder, process).await;
         }
     }
     if let Some(id) = process.filter(|_| holder(folder).is_some()) {
@@ -97,9 +97,11 @@ pub(crate) fn process(folder: &Folder) -> Option<ProcessId> {
 }
 
 /// After its answer the controller only has to end.
-async fn wait_for_end(engine: &Engine, folder: &Folder) {
+async fn wait_for_end(engine: &Engine, folder: &Folder, process: Option<ProcessId>) {
     let deadline = engine.doors.clock.instant() + GRACE;
-    while holder(folder).is_some() && engine.doors.clock.instant() < deadline {
+    // A process lives a moment longer than its lock.
+    let there = || holder(folder).is_some() || process.is_some_and(procs::is_alive);
+    while there() && engine.doors.clock.instant() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
