@@ -4,7 +4,7 @@ use cp9_model::facts::{API_VERSION, ServiceFacts, SessionFacts};
 
 use crate::error::EngineError;
 use crate::run::Run;
-use crate::settled;
+use crate::{document, settled};
 
 /// The facts file's content.
 pub(crate) fn bytes(run: &Run<'_>, complete: bool) -> Result<Vec<u8>, EngineError> {
@@ -34,10 +34,7 @@ pub(crate) fn bytes(run: &Run<'_>, complete: bool) -> Result<Vec<u8>, EngineErro
         services: services.collect(),
         complete,
     };
-    let mut bytes =
-        serde_json::to_vec_pretty(&facts).expect("facts are plain data and always serialise");
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(document::bytes(&facts))
 }
 
 /// Writes the facts.

@@ -6,6 +6,7 @@ pub mod commands;
 mod deploy;
 mod destroy;
 mod dirs;
+mod document;
 mod drive;
 pub mod engine;
 pub mod error;

@@ -1,8 +1,10 @@
 //! One run of `up`: what it is about, what its states have made so far.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use cp9_cloud::ProvenScope;
+use cp9_loop::embedded::Client;
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::control::ControllerStatus;
 use cp9_model::devplan::DevPlan;
@@ -12,7 +14,7 @@ use cp9_model::lifecycle::StateName;
 use cp9_model::output::Target;
 use cp9_model::report::{Progress, StateReport};
 use cp9_model::{Category, Explain, Owner, ServiceName};
-use cp9_render::{Rendered, ServiceInput};
+use cp9_render::{AppTree, Rendered, ServiceInput};
 use thiserror::Error;
 
 use crate::dirs::Dirs;
@@ -48,6 +50,7 @@ pub(crate) struct Mode {
 pub(crate) struct Made {
     pub(crate) owner: Option<Owner>,
     pub(crate) scope: Option<ProvenScope>,
+    pub(crate) delivery: OnceCell<AppTree>,
     pub(crate) inputs: Option<Vec<ServiceInput>>,
     pub(crate) host: Option<HostFacts>,
     pub(crate) graph: Option<ServiceGraph>,
@@ -119,6 +122,12 @@ made! {
 }
 
 impl Run<'_> {
+    /// A connection to this session's controller, if it speaks this build's protocol.
+    pub(crate) async fn client(&self) -> Result<Client, EngineError> {
+        let socket = self.made.host()?.socket.as_str();
+        Ok(Client::connect(socket.into(), &self.session.state.id).await?)
+    }
+
     /// Who and where.
     pub(crate) fn target(&self) -> Target {
         target(

@@ -6,6 +6,7 @@ use cp9_model::{Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::document;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
@@ -80,9 +81,7 @@ pub(super) fn write(
         destroyed: engine.doors.clock.now(),
         stages: stages.to_vec(),
     };
-    let mut bytes =
-        serde_json::to_vec_pretty(&record).expect("a record is plain data and always serialises");
-    bytes.push(b'\n');
+    let bytes = document::bytes(&record);
     if let Some(dir) = path.parent() {
         engine.doors.create_private_dir(dir)?;
     }

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::{Host, ports};
 use crate::dirs::Dirs;
+use crate::document;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
@@ -110,9 +111,7 @@ impl ProcessHost<'_> {
     }
 
     fn write(&self, facts: &HostFacts) -> Result<(), FileError> {
-        let mut bytes =
-            serde_json::to_vec_pretty(facts).expect("facts are plain data and always serialise");
-        bytes.push(b'\n');
+        let bytes = document::bytes(facts);
         let path = self.folder.host();
         self.engine
             .doors

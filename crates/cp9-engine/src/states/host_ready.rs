@@ -10,7 +10,16 @@ use crate::host::{Host as _, ProcessHost};
 use crate::run::{Ran, Run};
 
 /// The files of the app-delivery root and the override manifests; none for a session without services.
-pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
+/// They are read once a run, so that every state judges the same files.
+pub(crate) fn delivery<'a>(run: &'a Run<'_>) -> Result<&'a AppTree, EngineError> {
+    if let Some(tree) = run.made.delivery.get() {
+        return Ok(tree);
+    }
+    let tree = read(run)?;
+    Ok(run.made.delivery.get_or_init(|| tree))
+}
+
+fn read(run: &Run<'_>) -> Result<AppTree, EngineError> {
     let Some(delivery) = &run.config.app_delivery else {
         return Ok(AppTree::default());
     };
@@ -39,7 +48,7 @@ pub(crate) fn delivery(run: &Run<'_>) -> Result<AppTree, EngineError> {
 fn wanted(run: &Run<'_>) -> Vec<PortWanted> {
     let inputs = delivery(run)
         .ok()
-        .and_then(|tree| cp9_render::argo::load(&run.config, &tree).ok());
+        .and_then(|tree| cp9_render::argo::load(&run.config, tree).ok());
     match inputs {
         Some(inputs) => cp9_render::ports_wanted(&inputs, &run.config),
         None => host(run)

@@ -4,6 +4,7 @@
 use cp9_model::graph::ServiceGraph;
 
 use super::invalid;
+use crate::document;
 use crate::error::EngineError;
 use crate::run::{Ran, Run};
 use crate::states::host_ready::delivery;
@@ -11,18 +12,11 @@ use crate::states::host_ready::delivery;
 fn graph(run: &mut Run<'_>) -> Result<ServiceGraph, EngineError> {
     let tree = delivery(run)?;
     let inputs =
-        cp9_render::argo::load(&run.config, &tree).map_err(|problems| invalid(run, problems))?;
+        cp9_render::argo::load(&run.config, tree).map_err(|problems| invalid(run, problems))?;
     let graph = cp9_render::graph::build(&run.config, &inputs)
         .map_err(|problems| invalid(run, problems))?;
     run.made.inputs = Some(inputs);
     Ok(graph)
-}
-
-fn bytes(graph: &ServiceGraph) -> Vec<u8> {
-    let mut bytes =
-        serde_json::to_vec_pretty(graph).expect("a graph is plain data and always serialises");
-    bytes.push(b'\n');
-    bytes
 }
 
 pub(crate) fn input(run: &Run<'_>) -> String {
@@ -36,7 +30,8 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let path = run.session.folder.graph();
     let graph = graph(run)?;
-    let holds = run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == bytes(&graph);
+    let holds =
+        run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == document::bytes(&graph);
     run.made.graph = Some(graph);
     Ok(holds)
 }
@@ -46,7 +41,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let path = run.session.folder.graph();
     let doors = &run.engine.doors;
     doors.create_private_dir(&run.session.folder.join("services"))?;
-    doors.write_if_changed(&path, &bytes(&graph), 0o600)?;
+    doors.write_if_changed(&path, &document::bytes(&graph), 0o600)?;
     run.made.graph = Some(graph);
     Ok(Ran::with("services/plan.json"))
 }

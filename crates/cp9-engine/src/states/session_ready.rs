@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use cp9_loop::Controller as _;
-use cp9_loop::embedded::Client;
 use cp9_model::control::ControllerStatus;
 use cp9_model::lifecycle::StateName;
 use cp9_model::report::Progress;
@@ -75,11 +74,6 @@ pub(crate) fn input(run: &Run<'_>) -> String {
     ))
 }
 
-async fn client(run: &Run<'_>) -> Result<Client, EngineError> {
-    let socket = run.made.host()?.socket.clone();
-    Ok(Client::connect(socket.as_str().into(), &run.session.state.id).await?)
-}
-
 pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let path = run.session.folder.facts();
     let same =
@@ -91,7 +85,7 @@ pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
         // The controller has just taken the plan over; what it makes of it is still to come.
         return Ok(false);
     }
-    let status = client(run).await?.status().await?;
+    let status = run.client().await?.status().await?;
     let holds = settled::settled(run.made.plan()?, &status);
     run.made.status = Some(status);
     Ok(holds)
@@ -120,7 +114,7 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
 
 /// Follows the controller until every resource has a verdict.
 async fn wait(run: &mut Run<'_>) -> Result<ControllerStatus, EngineError> {
-    let mut watch = client(run).await?.watch().await?;
+    let mut watch = run.client().await?.watch().await?;
     let plan = run.made.plan()?.clone();
     let limit = run.mode.limit;
     let deadline = tokio::time::Instant::now() + limit;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use cp9_loop::Controller as _;
-use cp9_loop::embedded::Client;
 use cp9_model::control::{Hello, Phase, ResourceStatus};
 use cp9_model::{Category, Explain};
 use cp9_tools::procs::{self, ProcessId};
@@ -96,10 +95,7 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 
 /// Who answers on the session's socket: this session's controller in this build's protocol, or nobody.
 async fn hello(run: &Run<'_>) -> Option<Hello> {
-    let socket = &run.made.host.as_ref()?.socket;
-    let mut client = Client::connect(socket.as_str().into(), &run.session.state.id)
-        .await
-        .ok()?;
+    let mut client = run.client().await.ok()?;
     client.hello().await.ok()
 }
 
@@ -120,7 +116,7 @@ pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
         return Ok(false);
     }
     // What failed for good gets another chance: `up` is always the way on.
-    let status = client(run).await?.status().await?;
+    let status = run.client().await?.status().await?;
     let given_up =
         |resource: &ResourceStatus| matches!(resource.phase, Phase::Failed | Phase::Quiescent);
     Ok(!status.resources.iter().any(given_up))
@@ -137,14 +133,9 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     start(run).await
 }
 
-async fn client(run: &Run<'_>) -> Result<Client, EngineError> {
-    let socket = run.made.host()?.socket.clone();
-    Ok(Client::connect(socket.as_str().into(), &run.session.state.id).await?)
-}
-
 /// A controller that lives takes the plan over and changes only what differs.
 async fn reload(run: &Run<'_>) -> Result<Ran, EngineError> {
-    let hello = client(run).await?.reload().await?;
+    let hello = run.client().await?.reload().await?;
     Ok(Ran::with(format!(
         "controller runs plan {}",
         hello.plan_digest

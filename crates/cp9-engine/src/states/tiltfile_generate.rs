@@ -8,6 +8,7 @@ use cp9_model::config::resolved::SourceService;
 use cp9_model::devplan::DevPlan;
 use cp9_render::devplan::{CargoTarget, Roots, cargo_target};
 
+use crate::document;
 use crate::error::EngineError;
 use crate::run::{Ran, Run};
 
@@ -56,18 +57,11 @@ fn plan(run: &Run<'_>) -> Result<DevPlan, EngineError> {
     .map_err(|problems| super::invalid(run, problems))
 }
 
-fn pretty<T: serde::Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes =
-        serde_json::to_vec_pretty(value).expect("reports are plain data and always serialise");
-    bytes.push(b'\n');
-    bytes
-}
-
 fn files(run: &Run<'_>, plan: &DevPlan) -> Result<[(Utf8PathBuf, Vec<u8>); 2], EngineError> {
     let folder = &run.session.folder;
-    let report = pretty(&run.made.rendered()?.report);
+    let report = document::bytes(&run.made.rendered()?.report);
     Ok([
-        (folder.dev_plan(), pretty(plan)),
+        (folder.dev_plan(), document::bytes(plan)),
         (folder.context_report(), report),
     ])
 }
