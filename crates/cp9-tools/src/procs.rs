@@ -1,10 +1,10 @@
 //! The processes and ports of this machine.
 
+mod ports;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -13,6 +13,8 @@ use nix::sys::signal::{self, kill, killpg};
 use nix::unistd::{Pid, getpgid};
 use serde::{Deserialize, Serialize};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
+
+pub use ports::{becomes_free, is_port_free, listeners};
 
 /// Seconds by which two readings of one start time may differ: it is computed from the time of the
 /// boot, which moves a little when the clock is adjusted.
@@ -269,11 +271,6 @@ pub(crate) fn signal_own_group(leader: u32, signal: Option<Signal>) -> bool {
     let sent = killpg(Pid::from_raw(pid), signal.map(signal::Signal::from));
     // Not permitted still means that somebody is there.
     pid > 1 && matches!(sent, Ok(()) | Err(Errno::EPERM))
-}
-
-/// True when nothing listens on this port of the loopback interface.
-pub fn is_port_free(port: u16) -> bool {
-    port != 0 && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
 /// The id of this process.

@@ -2,6 +2,7 @@
 
 mod ledger;
 pub(crate) mod orphans;
+mod ports;
 pub(crate) mod record;
 mod stages;
 

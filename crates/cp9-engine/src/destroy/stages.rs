@@ -3,13 +3,12 @@
 
 use camino::Utf8PathBuf;
 use cp9_cloud::local::Local;
-use cp9_cloud::{Cloud as _, Found, Ledger, LedgerEntry, ProvenScope};
+use cp9_cloud::{Cloud as _, Found, Ledger, ProvenScope};
 use cp9_model::host::HostFacts;
 use cp9_model::report::{DestroyReport, Progress, StageReport, Survivor};
 use cp9_model::{ExitCode, Scope};
-use cp9_tools::procs;
 
-use super::{ledger, orphans, record};
+use super::{ledger, orphans, ports, record};
 use crate::commands::controller;
 use crate::dirs::Dirs;
 use crate::engine::Engine;
@@ -157,8 +156,8 @@ impl<'a> Destroy<'a> {
     ) -> Result<Vec<Survivor>, EngineError> {
         let found = cloud.scan(proven, ledger).await?;
         let processes = found.iter().map(process_survivor);
-        let ports = ledger.entries.iter().filter_map(port_survivor);
-        let survivors: Vec<Survivor> = processes.chain(ports).collect();
+        let held = ports::still_held(ledger, &self.scope.id).await;
+        let survivors: Vec<Survivor> = processes.chain(held).collect();
         let survived = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
         self.push(StageReport {
             name: "post-scan".into(),
@@ -241,18 +240,4 @@ pub(crate) fn process_survivor(found: &Found) -> Survivor {
         ),
         remedy: Some(format!("end it: `kill -9 {}`", found.id)),
     }
-}
-
-fn port_survivor(entry: &LedgerEntry) -> Option<Survivor> {
-    let LedgerEntry::Port { port } = entry else {
-        return None;
-    };
-    (!procs::is_port_free(*port)).then(|| Survivor {
-        cloud: "local".into(),
-        region: "this machine".into(),
-        kind: "port".into(),
-        id: port.to_string(),
-        reason: "still in use, by a process that does not carry the session's scope".into(),
-        remedy: Some(format!("see who listens: `ss -ltnp sport = :{port}`")),
-    })
 }

@@ -118,13 +118,3 @@ async fn a_process_without_a_group_of_its_own_is_signalled_alone() {
     );
     assert!(!is_alive(id) && !signal_group(id, Signal::Term));
 }
-
-#[test]
-fn a_port_is_free_until_somebody_listens() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    assert!(!is_port_free(port));
-    drop(listener);
-    assert!(is_port_free(port));
-    assert!(!is_port_free(0));
-}
