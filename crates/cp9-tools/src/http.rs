@@ -1,5 +1,12 @@
-//! HTTP to this machine: one request to a loopback port, bounded in time and size.
+//! HTTP: to a loopback port of this machine on a connection of its own, and to the outside over
+//! pooled connections. Every request is bounded in time and size, cancellable and recorded.
 
+mod outbound;
+mod pool;
+mod proxy;
+
+#[cfg(test)]
+mod outbound_tests;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +23,9 @@ use tokio::net::TcpStream;
 
 use crate::Doors;
 use crate::record::{Call, Kind};
+
+pub use outbound::{HttpRequest, HttpResponse};
+pub(crate) use pool::Outbound;
 
 /// What is kept of a body.
 const MOST_BODY: usize = 64 * 1024;
@@ -64,6 +74,57 @@ pub enum HttpError {
         /// The limit.
         limit: Duration,
     },
+    /// The request cannot be sent as it is.
+    #[error("cannot ask `{url}`: its {what} is not valid in HTTP")]
+    Malformed {
+        /// What was asked.
+        url: String,
+        /// Which part.
+        what: &'static str,
+    },
+    /// No connection to another machine: nothing of the request was sent.
+    #[error("cannot connect to `{url}`")]
+    Unreachable {
+        /// What was asked.
+        url: String,
+        /// Why not.
+        source: reqwest::Error,
+    },
+    /// The connection broke after the request was sent, in part or whole.
+    #[error("the connection to `{url}` broke")]
+    Broken {
+        /// What was asked.
+        url: String,
+        /// How.
+        source: reqwest::Error,
+    },
+    /// The answer is larger than the caller takes.
+    #[error("the answer of `{url}` is larger than {most} bytes")]
+    TooLarge {
+        /// What was asked.
+        url: String,
+        /// The most that the caller takes.
+        most: usize,
+    },
+    /// The certificates to trust cannot be used.
+    #[error("`{path}`, named by `{variable}`, holds no usable certificates")]
+    Certificates {
+        /// The variable that names the file.
+        variable: &'static str,
+        /// The file.
+        path: String,
+        /// Why not; none when it holds none.
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// The address of the proxy cannot be used.
+    #[error("`{variable}` is not the address of an HTTP proxy")]
+    Proxy {
+        /// The variable.
+        variable: String,
+    },
+    /// HTTPS cannot be set up on this machine.
+    #[error("cannot set up HTTPS")]
+    Client(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Cancelled.
     #[error("call of `{url}` was interrupted")]
     Interrupted {
@@ -75,18 +136,40 @@ pub enum HttpError {
 impl Explain for HttpError {
     fn category(&self) -> Category {
         match self {
-            Self::Invalid { .. } => Category::Config,
+            Self::Invalid { .. }
+            | Self::Malformed { .. }
+            | Self::Certificates { .. }
+            | Self::Proxy { .. }
+            | Self::Client(_) => Category::Config,
+            Self::TooLarge { .. } => Category::Permanent,
             _ => Category::Transient,
         }
     }
 
     fn code(&self) -> &'static str {
         match self {
-            Self::Invalid { .. } => "http-invalid",
-            Self::Connect { .. } => "http-connect",
-            Self::Answer { .. } => "http-answer",
+            Self::Invalid { .. } | Self::Malformed { .. } => "http-invalid",
+            Self::Connect { .. } | Self::Unreachable { .. } => "http-connect",
+            Self::Answer { .. } | Self::Broken { .. } => "http-answer",
+            Self::TooLarge { .. } => "http-too-large",
+            Self::Certificates { .. } => "http-certificates",
+            Self::Proxy { .. } => "http-proxy",
+            Self::Client(_) => "http-client",
             Self::TimedOut { .. } => "http-timeout",
             Self::Interrupted { .. } => "interrupted",
+        }
+    }
+
+    fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Certificates { variable, .. } => Some(format!(
+                "point `{variable}` to a file of PEM certificates, or unset it"
+            )),
+            Self::Proxy { variable } => Some(format!(
+                "set `{variable}` to an address such as `http://proxy.example:3128`, or unset it"
+            )),
+            Self::Client(_) => Some("install the system's `ca-certificates`".into()),
+            _ => None,
         }
     }
 }
@@ -125,8 +208,21 @@ impl Doors {
         call: impl Future<Output = Result<T, HttpError>>,
         word: impl FnOnce(&T) -> String,
     ) -> Result<T, HttpError> {
+        self.bounded_as(what, url, url, limit, call, word).await
+    }
+
+    /// As `bounded`, with another address in messages than in the record.
+    async fn bounded_as<T>(
+        &self,
+        what: &str,
+        url: &str,
+        address: &str,
+        limit: Duration,
+        call: impl Future<Output = Result<T, HttpError>>,
+        word: impl FnOnce(&T) -> String,
+    ) -> Result<T, HttpError> {
         let started = self.clock.instant();
-        let asked = url.to_owned();
+        let asked = address.to_owned();
         let result = tokio::select! {
             result = call => result,
             () = tokio::time::sleep(limit) => Err(HttpError::TimedOut { url: asked, limit }),

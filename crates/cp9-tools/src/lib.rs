@@ -18,7 +18,7 @@ pub mod secret;
 pub use clock::Clock;
 pub use env::Environment;
 pub use files::FileError;
-pub use http::{HttpError, HttpReply};
+pub use http::{HttpError, HttpReply, HttpRequest, HttpResponse};
 pub use lines::{RedactingLines, strip_control};
 pub use lock::{FileLock, LockError, LockInfo};
 pub use procs::{ProcessFacts, ProcessId, Signal};
@@ -41,6 +41,8 @@ pub struct Doors {
     pub redactor: Redactor,
     /// Ends what is in flight.
     pub cancel: CancellationToken,
+    /// The connections to the outside.
+    pub(crate) outbound: http::Outbound,
 }
 
 impl Doors {
@@ -54,6 +56,7 @@ impl Doors {
             recorder,
             redactor,
             cancel: CancellationToken::new(),
+            outbound: http::Outbound::default(),
         }
     }
 
