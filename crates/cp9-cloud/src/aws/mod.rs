@@ -1,0 +1,24 @@
+//! AWS: whose credentials these are, and signed calls of any of its services.
+
+pub mod client;
+pub mod credentials;
+pub mod endpoint;
+pub mod error;
+pub mod paginate;
+pub mod partition;
+pub mod protocol;
+pub mod retry;
+mod sign;
+pub mod sts;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::{Aws, AwsSettings};
+pub use credentials::SessionCredentials;
+pub use error::{AwsError, AwsErrorKind};
+pub use paginate::Paging;
+pub use partition::Partition;
+pub use protocol::{ApiCall, ApiReply, Body, Protocol};
+pub use retry::CallLimits;
+pub use sts::{CallerIdentity, RoleRequest, caller_identity};

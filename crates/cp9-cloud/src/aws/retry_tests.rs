@@ -1,0 +1,1 @@
+//! Repeats under a paused clock.
