@@ -107,7 +107,7 @@ pub(crate) fn session_file(
     select: &Select,
 ) -> Result<Utf8PathBuf, crate::EngineError> {
     if let Some(path) = &select.config {
-        let path = absolute(&engine.cwd, path);
+        let path = session_path(engine, path);
         return if engine.doors.is_file(&path) {
             Ok(path)
         } else {
@@ -131,7 +131,7 @@ pub(crate) fn session_file(
 /// The folder of the session that a command is about; it may be gone already, see `Folder::destroy_record`.
 pub(crate) fn folder(engine: &Engine, select: &Select) -> Result<Folder, crate::EngineError> {
     if let Some(path) = &select.config {
-        let file = absolute(&engine.cwd, path);
+        let file = session_path(engine, path);
         return match &select.session {
             Some(name) => Ok(Folder::beside(&file, &valid(name)?)),
             None => of_file(engine, &file),
@@ -289,6 +289,17 @@ fn upwards(engine: &Engine) -> Vec<Utf8PathBuf> {
         }
     }
     dirs
+}
+
+/// Where a session file that somebody named really lies: a folder that is reached through a link is the
+/// same folder, and holds the same session.
+fn session_path(engine: &Engine, path: &Utf8Path) -> Utf8PathBuf {
+    let named = engine.cwd.join(path);
+    let real = named.parent().and_then(|dir| engine.doors.canonical(dir));
+    match (real, named.file_name()) {
+        (Some(dir), Some(name)) => dir.join(name),
+        _ => absolute(&engine.cwd, path),
+    }
 }
 
 /// A path as seen from a folder, without `.` and `..` where they can be resolved by name alone.

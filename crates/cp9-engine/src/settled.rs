@@ -149,6 +149,7 @@ mod tests {
             plan_digest: "d".into(),
             pid: 1,
             version: String::new(),
+            stopping: false,
         };
         serde_json::from_value(serde_json::json!({"hello": hello, "resources": resources}))
             .expect("a valid status")

@@ -64,6 +64,9 @@ pub struct Hello {
     /// The version of the cp9 that serves; empty where it does not say.
     #[serde(default)]
     pub version: String,
+    /// True once it was told to stop: it still answers, and is gone soon.
+    #[serde(default)]
+    pub stopping: bool,
 }
 
 /// The state of all resources.

@@ -21,5 +21,6 @@ use std::process::ExitCode;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
+    cp9_tools::program::keep_inherited_files();
     ExitCode::from(bug::guard(chain::run).code())
 }

@@ -93,10 +93,12 @@ pub(crate) fn input(run: &Run<'_>) -> String {
     super::digest(&(plan, files, run.mode.generate_only, &run.session.state.id))
 }
 
-/// Who answers on the session's socket: this session's controller in this build's protocol, or nobody.
+/// Who answers on the session's socket and will go on to: this session's controller, of this build, that
+/// nobody told to stop; or nobody.
 async fn hello(run: &Run<'_>) -> Option<Hello> {
     let mut client = run.client().await.ok()?;
-    client.hello().await.ok()
+    let hello = client.hello().await.ok()?;
+    (hello.version == run.engine.version && !hello.stopping).then_some(hello)
 }
 
 fn fits(run: &Run<'_>, hello: &Hello) -> bool {
@@ -142,7 +144,8 @@ async fn reload(run: &Run<'_>) -> Result<Ran, EngineError> {
     )))
 }
 
-/// A controller that holds the lock but does not answer as this build does is ended, with its children.
+/// A controller that holds the lock but does not answer as this build does, or is about to end, is waited
+/// for and ended, with its children.
 async fn end_other(run: &Run<'_>) {
     if let Some(id) = controller::process(&run.session.folder) {
         procs::stop(id, STOP_GRACE).await;

@@ -50,6 +50,7 @@ impl Client {
             plan_digest: String::new(),
             pid: 0,
             version: String::new(),
+            stopping: false,
         };
         let mut client = Self {
             socket: socket.to_owned(),

@@ -78,6 +78,7 @@ impl Core {
             plan_digest: plan.digest(),
             pid: cp9_tools::procs::own_pid(),
             version: session.version.to_string(),
+            stopping: false,
         };
         let status = ControllerStatus {
             hello: hello.clone(),
@@ -280,6 +281,7 @@ impl Core {
         if !first {
             return;
         }
+        self.hello.stopping = true;
         for name in self.items.keys().cloned().collect::<Vec<_>>() {
             self.end(&name);
         }

@@ -27,6 +27,7 @@ mod session_file;
 mod setup;
 mod stub_serve;
 mod stub_services;
+mod surroundings;
 mod survivors;
 mod trace;
 mod up;
