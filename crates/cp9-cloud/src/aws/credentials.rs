@@ -151,7 +151,7 @@ async fn assume(base: &Aws, request: &RoleRequest) -> Result<SessionCredentials,
 
 async fn chain(aws: &Aws) -> Result<SessionCredentials, AwsError> {
     let profiles = aws.profiles().await?;
-    let Some(program) = profiles.program(&aws.doors.env)? else {
+    let Some(program) = profiles.program()? else {
         return sdk::load(aws, profiles).await;
     };
     let mut credentials = process::run(&aws.doors, &program).await?;

@@ -190,17 +190,19 @@ impl AwsError {
 impl fmt::Display for AwsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let facts = &*self.facts;
+        let message = facts.message.trim().trim_end_matches('.');
         if facts.operation.is_empty() {
-            write!(f, "{}", facts.kind.words())?;
-        } else {
-            let (service, operation) = (&facts.service, &facts.operation);
-            write!(f, "`{service} {operation}` in `{}` ", facts.region)?;
-            write!(f, "{}", facts.kind.words())?;
+            return f.write_str(message);
         }
+        let (service, operation) = (&facts.service, &facts.operation);
+        write!(f, "`{service} {operation}` ")?;
+        if !facts.region.is_empty() {
+            write!(f, "in `{}` ", facts.region)?;
+        }
+        write!(f, "{}", facts.kind.words())?;
         if !facts.code.is_empty() {
             write!(f, " (`{}`)", facts.code)?;
         }
-        let message = facts.message.trim().trim_end_matches('.');
         if message.is_empty() {
             return Ok(());
         }

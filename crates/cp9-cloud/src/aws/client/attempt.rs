@@ -183,7 +183,7 @@ impl Aws {
             return error;
         }
         let login = match self.profiles().await {
-            Ok(profiles) => profiles.login(&self.doors.env),
+            Ok(profiles) => profiles.login(),
             Err(_) => None,
         };
         error.edit(|facts| facts.remedy = login)

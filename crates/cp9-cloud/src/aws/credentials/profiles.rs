@@ -134,8 +134,7 @@ impl Profiles {
     }
 
     /// The program of the selected profile with the roles behind it, if it has one.
-    pub(super) fn program(&self, env: &Environment) -> Result<Option<Program>, AwsError> {
-        let _ = env;
+    pub(super) fn program(&self) -> Result<Option<Program>, AwsError> {
         if self.uses_env_keys() {
             return Ok(None);
         }
@@ -154,8 +153,7 @@ impl Profiles {
     }
 
     /// The command that logs in again for the selected profile.
-    pub(in crate::aws) fn login(&self, env: &Environment) -> Option<String> {
-        let _ = env;
+    pub(in crate::aws) fn login(&self) -> Option<String> {
         if self.uses_env_keys() {
             return None;
         }

@@ -120,7 +120,7 @@ fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: CredentialsError) 
             format!("no credentials from {source}"),
         ),
     };
-    let login = profiles.login(&aws.doors.env);
+    let login = profiles.login();
     let said = chain_of(&error);
     let said = aws.doors.redactor.redact(&said);
     AwsError::new(kind, "", "", "")
