@@ -74,6 +74,14 @@ pub(crate) enum SessionError {
     },
 }
 
+impl SessionError {
+    /// True for a journal that no cp9 can read; false for one that a newer cp9 can.
+    pub(crate) fn is_damaged(&self) -> bool {
+        let malformed = |source: &Unreadable| matches!(source, Unreadable::Malformed { .. });
+        matches!(self, Self::Journal { source, .. } if malformed(source))
+    }
+}
+
 impl Explain for SessionError {
     fn category(&self) -> Category {
         match self {

@@ -113,7 +113,8 @@ impl FileLock {
                         file,
                         path: path.to_owned(),
                     };
-                    lock.write(info).map_err(failed)?;
+                    // A full disk takes no words, yet the lock is held.
+                    let _ = lock.write(info);
                     return Ok(lock);
                 }
                 // Its holder removed the file while we waited at the door: that lock is nobody's.

@@ -104,7 +104,8 @@ async fn destroy_folder(
     folder: Folder,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(DestroyReport, Option<EngineError>), EngineError> {
-    record::sweep(engine, &folder)?;
+    // What cannot be removed now is tried again at the end, where it counts.
+    let _ = record::sweep(engine, &folder);
     if !engine.doors.exists(&folder.root) {
         return Ok((without_folder(engine, &folder).await?, None));
     }
@@ -126,11 +127,13 @@ async fn destroy_folder(
     Ok(ended)
 }
 
-/// Whose the folder is. A journal that was never written, or with `--force` one that is beyond reading,
-/// leaves what the host's facts and the registry know.
+/// Whose the folder is. A journal that was never written leaves what the host's facts and the registry
+/// know; so does one that is beyond reading if the registry knows the folder, or with `--force`.
 fn scope(engine: &Engine, folder: &Folder, force: bool) -> Result<Scope, EngineError> {
+    let dirs = Dirs::of(&engine.doors.env)?;
+    let recorded = orphans::recorded(engine, &dirs, folder, None);
     let state = match session::load(&engine.doors, folder) {
-        Err(_) if force => None,
+        Err(error) if force || (recorded.is_some() && error.is_damaged()) => None,
         loaded => loaded?,
     };
     let session = folder.name.parse()?;
@@ -144,8 +147,6 @@ fn scope(engine: &Engine, folder: &Folder, force: bool) -> Result<Scope, EngineE
             id: state.id,
         });
     }
-    let dirs = Dirs::of(&engine.doors.env)?;
-    let recorded = orphans::recorded(engine, &dirs, folder, None);
     let id = status::host_id(engine, folder);
     let unknown = || Scope {
         owner: Owner::new(Owner::LOCAL),

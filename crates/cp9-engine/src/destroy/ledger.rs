@@ -15,16 +15,11 @@ fn file(folder: &Folder) -> Utf8PathBuf {
     folder.destroy().join("ledger.json")
 }
 
-/// The ledger of an earlier pass, extended by what is known now; written before it is returned.
-pub(super) fn write(
-    engine: &Engine,
-    folder: &Folder,
-    host: &ProcessHost<'_>,
-) -> Result<Ledger, EngineError> {
-    let path = file(folder);
+/// The ledger of an earlier pass, extended by what is known now.
+pub(super) fn gather(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Ledger {
     let mut ledger: Ledger = engine
         .doors
-        .read(&path)
+        .read(&file(folder))
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default();
@@ -45,11 +40,18 @@ pub(super) fn write(
             ledger.entries.push(entry);
         }
     }
+    ledger
+}
+
+/// Writes a ledger down for the passes to come.
+pub(super) fn write(engine: &Engine, folder: &Folder, ledger: &Ledger) -> Result<(), EngineError> {
     engine.doors.create_private_dir(&folder.destroy())?;
     let bytes =
-        serde_json::to_vec_pretty(&ledger).expect("a ledger is plain data and always serialises");
-    engine.doors.write_if_changed(&path, &bytes, 0o600)?;
-    Ok(ledger)
+        serde_json::to_vec_pretty(ledger).expect("a ledger is plain data and always serialises");
+    engine
+        .doors
+        .write_if_changed(&file(folder), &bytes, 0o600)?;
+    Ok(())
 }
 
 /// The ports that the session's own living services hold now: each must be free in the end. A port that

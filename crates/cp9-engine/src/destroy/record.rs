@@ -52,17 +52,20 @@ pub(crate) fn forget(engine: &Engine, folder: &Folder) -> Result<(), EngineError
     Ok(engine.doors.remove_file(&folder.destroy_record())?)
 }
 
-/// Writes the record, then takes the folder away.
+/// Writes the record, then takes the folder away. A disk that has no room for the record has some once the
+/// folder is gone.
 pub(super) fn finish(
     engine: &Engine,
     folder: &Folder,
     scope: &Scope,
     stages: &[StageReport],
 ) -> Result<Utf8PathBuf, EngineError> {
-    let path = write(engine, folder, scope, stages)?;
-    engine.doors.rename(&folder.root, &removing(folder))?;
-    sweep(engine, folder)?;
-    Ok(path)
+    let written = write(engine, folder, scope, stages);
+    match engine.doors.rename(&folder.root, &removing(folder)) {
+        Ok(()) => sweep(engine, folder)?,
+        Err(_) => engine.doors.remove_tree(&folder.root)?,
+    }
+    written.or_else(|_| write(engine, folder, scope, stages))
 }
 
 /// Writes the record.

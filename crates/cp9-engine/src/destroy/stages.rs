@@ -89,7 +89,9 @@ impl<'a> Destroy<'a> {
     }
 
     async fn all_stages(&mut self) -> Result<(Vec<Survivor>, Option<String>), EngineError> {
-        let ledger = ledger::write(self.engine, &self.folder, &self.host())?;
+        let ledger = ledger::gather(self.engine, &self.folder, &self.host());
+        let kept = ledger::write(self.engine, &self.folder, &ledger);
+        self.unless_written("the ledger", kept);
         let facts = self.host().load().unwrap_or_default();
         self.stage_one().await;
         self.skip("substrate", "no cloud state ever began");
@@ -101,7 +103,8 @@ impl<'a> Destroy<'a> {
             let record = self.finish(facts.as_ref()).await?;
             return Ok((survivors, Some(record.into_string())));
         }
-        self.remember(&survivors)?;
+        let kept = self.remember(&survivors);
+        self.unless_written("the list of survivors", kept);
         Ok((survivors, None))
     }
 
@@ -193,6 +196,15 @@ impl<'a> Destroy<'a> {
             .expect("survivors are plain data and always serialise");
         let path = self.folder.destroy().join("survivors.json");
         Ok(self.engine.doors.write_atomic(&path, &bytes, 0o600)?)
+    }
+
+    /// A disk that takes no writes must not keep a destroy from ending what runs; it is said instead.
+    fn unless_written(&mut self, what: &str, kept: Result<(), EngineError>) {
+        if let Err(error) = kept {
+            let why = error.last(&self.engine.doors.redactor).message;
+            let text = format!("{what} of this destroy was not written: {why}");
+            (self.progress)(Progress::Note { text });
+        }
     }
 
     fn report(&mut self, name: &str, ended: Result<u32, EngineError>) -> bool {

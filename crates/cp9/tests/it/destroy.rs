@@ -132,3 +132,46 @@ fn a_copied_folder_does_not_end_the_session_it_was_copied_from() {
     std::fs::remove_dir_all(&copy).expect("the copy is only files");
     sandbox.destroy();
 }
+
+#[test]
+fn a_disk_that_takes_no_writes_keeps_nothing_running() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    // Files may not grow: every write fails as on a full disk.
+    let full = "trap '' XFSZ; ulimit -f 0; exec \"$0\" destroy";
+    let run = sandbox.program("/bin/sh").args(["-c", full, CP9]).run();
+    let said = run.snapshot();
+    assert!(
+        said.contains("the ledger of this destroy was not written"),
+        "{said}"
+    );
+    assert!(said.contains("post-scan: deleted 0, 0 survived"), "{said}");
+    // Nothing runs and the folder is gone; only the record could not be left, which is said.
+    run.assert_code(2);
+    assert!(said.contains("cannot write"), "{said}");
+    assert_eq!(sandbox.leftovers(), []);
+    assert!(!sandbox.folder().exists());
+}
+
+#[test]
+fn a_damaged_journal_is_no_obstacle_and_another_versions_is() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let journal = format!(".cp9/{}/state.json", sandbox.session());
+    let whole = sandbox.read(&journal);
+    let mut newer: serde_json::Value = serde_json::from_str(&whole).expect("the journal");
+    newer["format"] = 9999.into();
+    sandbox.write(&journal, &newer.to_string());
+    let session = sandbox.session().to_owned();
+    let refused = sandbox
+        .cp9(["destroy", "--session", &session])
+        .run()
+        .assert_code(3);
+    assert!(refused.stderr.contains("9999"), "{}", refused.stderr);
+    sandbox.write(&journal, &whole[..whole.len() / 2]);
+    sandbox
+        .cp9(["destroy", "--session", &session])
+        .run()
+        .assert_code(0);
+    sandbox.assert_nothing_left();
+}
