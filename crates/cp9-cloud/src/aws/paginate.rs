@@ -41,16 +41,17 @@ impl Paging {
         self
     }
 
+    /// False once the answer's flag says that this is the last page.
+    fn goes_on(&self, reply: &ApiReply) -> bool {
+        let Some(path) = &self.more else {
+            return true;
+        };
+        let flag = reply.list(path).into_iter().next();
+        flag.is_some_and(|flag| flag.as_bool() == Some(true) || flag.as_str() == Some("true"))
+    }
+
     /// The inputs of the next page; none after the last one.
     fn next(&self, reply: &ApiReply) -> Vec<(String, String)> {
-        let more = self.more.as_ref().is_none_or(|path| {
-            let flag = reply.list(path);
-            let flag = flag.first();
-            flag.is_some_and(|flag| flag.as_bool() == Some(true) || flag.as_str() == Some("true"))
-        });
-        if !more {
-            return Vec::new();
-        }
         let value = |(input, output): &(String, String)| {
             Some((input.clone(), reply.text(output)?.to_owned()))
         };
@@ -79,14 +80,14 @@ impl Aws {
         let mut seen = HashSet::new();
         loop {
             let reply = self.call(&call).await?;
+            let more = paging.goes_on(&reply);
             let next = paging.next(&reply);
-            let cut_off = next.is_empty() && paging.more.is_some() && self::more(paging, &reply);
             take(reply);
-            if cut_off {
-                return Err(self.astray(&call, "says that there is more, but not where"));
+            if !more || (next.is_empty() && paging.more.is_none()) {
+                return Ok(());
             }
             if next.is_empty() {
-                return Ok(());
+                return Err(self.astray(&call, "says that there is more, but not where"));
             }
             if !seen.insert(next.clone()) {
                 return Err(self.astray(&call, "gave the same page token again"));
@@ -94,6 +95,9 @@ impl Aws {
             if seen.len() > MOST_PAGES {
                 return Err(self.astray(&call, "has too many pages"));
             }
+            // A marker that the last page no longer gives must not stay from the page before.
+            let stale = |name: &String| paging.tokens.iter().any(|(input, _)| input == name);
+            call.params.retain(|(name, _)| !stale(name));
             for (input, value) in next {
                 set(&mut call, &input, &value);
             }
@@ -106,13 +110,6 @@ impl Aws {
             .edit(|facts| facts.code = "PagesAstray".to_owned())
             .says(format!("the listing {why}"))
     }
-}
-
-fn more(paging: &Paging, reply: &ApiReply) -> bool {
-    let path = paging.more.as_deref().unwrap_or_default();
-    let flag = reply.list(path);
-    flag.first()
-        .is_some_and(|flag| flag.as_bool() == Some(true) || flag.as_str() == Some("true"))
 }
 
 /// Puts a token where the protocol has its inputs.
@@ -128,9 +125,9 @@ fn set(call: &mut ApiCall, input: &str, value: &str) {
         (Protocol::RestJson, Body::Json(serde_json::Value::Object(fields))) => {
             fields.insert(input.to_owned(), value.into());
         }
-        _ => match call.params.iter_mut().find(|(name, _)| name == input) {
-            Some((_, old)) => value.clone_into(old),
-            None => call.params.push((input.to_owned(), value.to_owned())),
-        },
+        _ => call.params.push((input.to_owned(), value.to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests;
