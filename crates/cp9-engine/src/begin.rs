@@ -68,7 +68,7 @@ impl Explain for OtherFile {
     }
     fn remedy(&self) -> Option<String> {
         Some(format!(
-            "choose another `name`, or run `cp9 destroy --session {}` first",
+            "if the project was moved, run `cp9 destroy --session {}` first; else choose another `name`",
             self.name
         ))
     }

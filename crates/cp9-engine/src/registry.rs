@@ -222,11 +222,12 @@ impl Registry {
         self.write(&entry(folder, id, owner, ports))
     }
 
-    /// Forgets a session, if the entry is still this folder's.
+    /// Forgets a session, if the entry is still this folder's, or that of the place it was moved from.
     pub(crate) async fn release(
         &self,
         engine: &Engine,
         folder: &Folder,
+        id: Option<&str>,
     ) -> Result<(), RegistryError> {
         let path = self.file(&folder.name);
         if !self.doors.exists(&path) {
@@ -234,7 +235,7 @@ impl Registry {
         }
         let _lock = self.lock(engine).await?;
         match self.read(&path) {
-            Some(entry) if entry.folder != folder.root => Ok(()),
+            Some(entry) if entry.folder != folder.root && Some(entry.id.as_str()) != id => Ok(()),
             _ => self.doors.remove_file(&path).map_err(RegistryError::File),
         }
     }

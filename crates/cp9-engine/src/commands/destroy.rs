@@ -178,7 +178,7 @@ async fn without_folder(engine: &Engine, folder: &Folder) -> Result<DestroyRepor
     }
     if survivors.is_empty() {
         Registry::new(&engine.doors, &dirs)
-            .release(engine, folder)
+            .release(engine, folder, None)
             .await?;
     }
     let record = already.then(|| folder.destroy_record().into_string());

@@ -179,7 +179,7 @@ impl<'a> Destroy<'a> {
             self.engine.doors.remove_file(&socket)?;
         }
         Registry::new(&self.engine.doors, &self.dirs)
-            .release(self.engine, &self.folder)
+            .release(self.engine, &self.folder, Some(&self.scope.id))
             .await?;
         self.push(StageReport {
             name: "folder".into(),

@@ -134,6 +134,25 @@ fn a_copied_folder_does_not_end_the_session_it_was_copied_from() {
 }
 
 #[test]
+fn a_moved_project_is_destroyed_and_its_name_is_free_again() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let file = sandbox.path("cp9.yaml");
+    let old = file.parent().expect("a folder");
+    let new = sandbox.root().join("moved");
+    std::fs::rename(old, &new).expect("moved");
+    let up = sandbox.cp9(["up"]).cwd(new.clone()).run().assert_code(3);
+    assert!(up.stderr.contains("cp9 destroy"), "{}", up.stderr);
+    let destroy = sandbox.cp9(["destroy"]).cwd(new.clone()).run();
+    destroy.assert_code(0);
+    let registry = sandbox.root().join("home/.local/state/cp9/sessions");
+    let entry = registry.join(format!("{}.json", sandbox.session()));
+    assert!(!entry.exists(), "{entry} is left");
+    std::fs::rename(&new, old).expect("moved back");
+    sandbox.assert_nothing_left();
+}
+
+#[test]
 fn a_disk_that_takes_no_writes_keeps_nothing_running() {
     let sandbox = prebuilt::quickstart();
     sandbox.cp9(["up"]).run().assert_code(0);
