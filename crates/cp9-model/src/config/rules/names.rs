@@ -1,5 +1,7 @@
 //! Names: the session's, the services', those of objects and containers.
 
+use std::collections::BTreeSet;
+
 use crate::config::check::{Check, child};
 use crate::config::paths;
 use crate::config::raw::Session;
@@ -9,6 +11,9 @@ use crate::name::{ServiceName, SessionName};
 
 /// The three blocks of services.
 pub(super) const KINDS: [&str; 3] = ["source", "live", "stub"];
+
+/// What the names of a built service's further resources end in.
+const RESOURCES: [&str; 3] = ["-live-binary", "-image", "-remote-rollout"];
 
 pub(super) fn check(check: &mut Check<'_>, session: &Session) {
     session_name(check, &session.name);
@@ -21,6 +26,7 @@ pub(super) fn check(check: &mut Check<'_>, session: &Session) {
             }
         }
     }
+    resource_names(check);
     for pattern in ["/services/source/*/app/name", "/services/live/*/app/name"] {
         object_names(check, pattern);
     }
@@ -40,6 +46,28 @@ fn session_name(check: &mut Check<'_>, name: &str) {
         return;
     };
     check.add(found);
+}
+
+/// A service must not be called like a resource of another one.
+fn resource_names(check: &mut Check<'_>) {
+    let built: BTreeSet<String> = check
+        .keys("/services/source")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    for kind in KINDS {
+        let block = format!("/services/{kind}");
+        let names: Vec<String> = check.keys(&block).into_iter().map(str::to_owned).collect();
+        for name in names {
+            let of = RESOURCES.iter().find_map(|end| name.strip_suffix(end));
+            let Some(other) = of.filter(|other| built.contains(*other)) else {
+                continue;
+            };
+            let message = format!("`{name}` is also the name of a resource of service `{other}`");
+            let found = check.key(Code::NAME, &child(&block, &name), message);
+            check.add(found.help("give the service another name"));
+        }
+    }
 }
 
 fn object_names(check: &mut Check<'_>, pattern: &str) {
