@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cp9_loop::logs::{self, Level, Query, TraceId};
 use cp9_model::config::resolved::Trace;
-use cp9_model::lifecycle::{SessionState, StateName};
+use cp9_model::lifecycle::{SessionState, StateName, StateStatus};
 use cp9_model::output::Target;
 use cp9_model::report::LogLine;
 use cp9_model::{Category, Explain};
@@ -176,13 +176,20 @@ fn was_ready(state: &SessionState) -> bool {
     state.paused && !state.entry(StateName::SessionReady).evidence.is_empty()
 }
 
+/// True when an `up` ended before every service had its first verdict: its logs tell why.
+fn ended_waiting(state: &SessionState) -> bool {
+    let status = state.entry(StateName::SessionReady).status;
+    let ended = matches!(status, StateStatus::Failed | StateStatus::Interrupted);
+    ended && state.first_unsettled() == Some(StateName::SessionReady)
+}
+
 /// The services to show, once the session is far enough.
 fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineError> {
     let session = disk.state.name.to_string();
     if let Some(state) = disk
         .state
         .first_unsettled()
-        .filter(|_| !was_ready(&disk.state))
+        .filter(|_| !was_ready(&disk.state) && !ended_waiting(&disk.state))
     {
         let status = disk.state.entry(state).status.word();
         return Err(NoLogs::NotReady {

@@ -70,7 +70,8 @@ fn a_service_that_never_gets_a_verdict_ends_at_the_limit() {
         .assert_code(6);
     assert_eq!(run.json()["error"]["code"], "no-verdict");
     assert!(run.millis < 20_000, "{} ms", run.millis);
-    // The session stays, and a later run may go on with it.
+    // The session stays, its logs can be read, and a later run may go on with it.
+    sandbox.cp9(["logs"]).run().assert_code(0);
     assert_eq!(sandbox.status()["controller"]["state"], "running");
     sandbox.destroy();
 }
