@@ -3,11 +3,12 @@
 use cp9_model::lifecycle::Event;
 use cp9_model::output::Target;
 use cp9_model::report::PauseReport;
-use cp9_model::{Category, Explain};
+use cp9_model::{Category, Explain, Owner, Scope};
 use cp9_tools::procs;
 use thiserror::Error;
 
 use super::{controller, status};
+use crate::destroy::orphans;
 use crate::dirs::Dirs;
 use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Interrupted, Outcome};
@@ -18,7 +19,7 @@ use crate::{select, session};
 
 /// A process outlived the pause.
 #[derive(Debug, Error)]
-#[error("process {pid} of service `{service}` of session `{session}` cannot be ended")]
+#[error("process {pid} (`{service}`) of session `{session}` cannot be ended")]
 struct StillRunning {
     session: String,
     service: String,
@@ -83,6 +84,7 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
         ended = stop(engine, &session.folder, &host) => ended?,
         () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "pause")),
     }
+    let strays = end_strays(engine, &session).await?;
     let left = living(&host);
     if let Some((service, pid)) = left.first() {
         let (session, service, pid) = (session.folder.name.clone(), service.clone(), *pid);
@@ -104,7 +106,9 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
     status::touch(engine, &session.folder);
     let report = PauseReport {
         session: session.folder.name.clone(),
-        stopped: u32::try_from(before.len()).unwrap_or(u32::MAX),
+        stopped: u32::try_from(before.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(strays),
         released,
     };
     session.unlock();
@@ -115,6 +119,29 @@ async fn stop(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Resul
     controller::stop(engine, folder).await?;
     host.stop().await?;
     Ok(())
+}
+
+/// Ends what left its service's process group and still carries the scope: it would keep a port.
+async fn end_strays(engine: &Engine, session: &LockedSession) -> Result<u32, EngineError> {
+    let state = &session.state;
+    let scope = Scope {
+        owner: state
+            .owner
+            .clone()
+            .unwrap_or_else(|| Owner::new(Owner::LOCAL)),
+        session: state.name.clone(),
+        id: state.id.clone(),
+    };
+    let (ended, left) = orphans::end(engine, &session.folder, scope).await?;
+    match left.first() {
+        None => Ok(ended),
+        Some(found) => Err(StillRunning {
+            session: session.folder.name.clone(),
+            service: found.name.clone(),
+            pid: found.id.parse().unwrap_or_default(),
+        }
+        .into()),
+    }
 }
 
 /// The services whose recorded process lives.

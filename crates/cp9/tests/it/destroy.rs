@@ -82,10 +82,8 @@ fn a_destroy_from_inside_the_session_is_refused() {
     sandbox.destroy();
 }
 
-#[test]
-fn a_child_that_left_its_group_and_its_parent_is_found_and_ended() {
-    let sandbox = prebuilt::quickstart();
-    sandbox.cp9(["up"]).run().assert_code(0);
+/// Starts a process that carries the session's scope and belongs to none of its groups.
+fn leave(sandbox: &Sandbox) {
     let state = sandbox.read(&format!(".cp9/{}/state.json", sandbox.session()));
     let state: serde_json::Value = serde_json::from_str(&state).expect("the journal");
     let status = std::process::Command::new("setsid")
@@ -97,6 +95,23 @@ fn a_child_that_left_its_group_and_its_parent_is_found_and_ended() {
         .status()
         .expect("setsid starts");
     assert!(status.success());
+}
+
+#[test]
+fn a_pause_ends_a_child_that_left_its_group_and_its_parent() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    leave(&sandbox);
+    sandbox.cp9(["pause"]).run().assert_code(0);
+    assert_eq!(sandbox.leftovers(), []);
+    sandbox.destroy();
+}
+
+#[test]
+fn a_child_that_left_its_group_and_its_parent_is_found_and_ended() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    leave(&sandbox);
     let run = sandbox.cp9(["destroy", "--json"]).run().assert_code(0);
     let stages = run.data()["stages"].as_array().expect("stages").clone();
     let reaper = stages
