@@ -96,6 +96,10 @@ impl Aws {
         }
     }
 
+    pub(super) fn limits(&self) -> CallLimits {
+        self.limits
+    }
+
     /// The same client over other doors, for a cancellation of its own or quiet recording.
     #[must_use]
     pub fn through(&self, doors: Doors) -> Self {

@@ -134,13 +134,15 @@ pub(crate) fn resolve(
     };
     if choices.global_sts && call.service == "sts" && partition.name == "aws" {
         let mut endpoint = endpoint("https://sts.amazonaws.com".to_owned(), false);
-        endpoint.signing_region = partition.global_region.to_owned();
+        partition
+            .global_region
+            .clone_into(&mut endpoint.signing_region);
         return Ok(endpoint);
     }
     Ok(endpoint(format!("https://{host}"), false))
 }
 
-/// In GovCloud the ordinary endpoints are the validated ones.
+/// In `aws-us-gov` the ordinary endpoints are the validated ones.
 fn regional(
     service: &str,
     region: &str,

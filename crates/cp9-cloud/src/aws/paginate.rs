@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
+
 use super::client::Aws;
 use super::error::{AwsError, AwsErrorKind};
 use super::protocol::{ApiCall, ApiReply, Body, Protocol};
@@ -95,9 +97,7 @@ impl Aws {
             if seen.len() > MOST_PAGES {
                 return Err(self.astray(&call, "has too many pages"));
             }
-            // A marker that the last page no longer gives must not stay from the page before.
-            let stale = |name: &String| paging.tokens.iter().any(|(input, _)| input == name);
-            call.params.retain(|(name, _)| !stale(name));
+            forget(&mut call, paging);
             for (input, value) in next {
                 set(&mut call, &input, &value);
             }
@@ -107,24 +107,30 @@ impl Aws {
     fn astray(&self, call: &ApiCall, why: &str) -> AwsError {
         let region = call.region.as_deref().unwrap_or(self.region());
         AwsError::new(AwsErrorKind::Other, &call.service, &call.operation, region)
-            .edit(|facts| facts.code = "PagesAstray".to_owned())
+            .edit(|facts| facts.code = "PagesAstray".into())
             .says(format!("the listing {why}"))
     }
 }
 
-/// Puts a token where the protocol has its inputs.
+/// Takes out the tokens of the page before: one that the last page no longer gives must not stay.
+fn forget(call: &mut ApiCall, paging: &Paging) {
+    for (input, _) in &paging.tokens {
+        call.params.retain(|(name, _)| name != input);
+        if let Body::Json(Value::Object(fields)) = &mut call.body {
+            fields.shift_remove(input);
+        }
+    }
+}
+
+/// Puts a token where the protocol has its inputs. Some REST listings are POSTs whose input is
+/// their body.
 fn set(call: &mut ApiCall, input: &str, value: &str) {
-    match (call.protocol, &mut call.body) {
-        (Protocol::Json10 | Protocol::Json11, Body::Json(serde_json::Value::Object(fields))) => {
+    let json = matches!(call.protocol, Protocol::Json10 | Protocol::Json11);
+    match &mut call.body {
+        Body::Json(Value::Object(fields)) if json || call.protocol == Protocol::RestJson => {
             fields.insert(input.to_owned(), value.into());
         }
-        (Protocol::Json10 | Protocol::Json11, body) => {
-            *body = Body::Json(serde_json::json!({ input: value }));
-        }
-        // Some REST listings are POSTs whose input is their body.
-        (Protocol::RestJson, Body::Json(serde_json::Value::Object(fields))) => {
-            fields.insert(input.to_owned(), value.into());
-        }
+        body if json => *body = Body::Json(json!({ input: value })),
         _ => call.params.push((input.to_owned(), value.to_owned())),
     }
 }

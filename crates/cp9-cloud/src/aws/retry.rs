@@ -33,7 +33,7 @@ impl Default for CallLimits {
     fn default() -> Self {
         Self {
             attempt: Duration::from_secs(10),
-            overall: Duration::from_secs(60),
+            overall: Duration::from_mins(1),
             attempts: 8,
         }
     }

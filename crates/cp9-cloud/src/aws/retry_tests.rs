@@ -11,7 +11,7 @@ fn error(kind: AwsErrorKind) -> AwsError {
 
 const LIMITS: CallLimits = CallLimits {
     attempt: Duration::from_secs(5),
-    overall: Duration::from_secs(60),
+    overall: Duration::from_mins(1),
     attempts: 5,
 };
 

@@ -1,4 +1,4 @@
-//! Signatures of requests (SigV4), by the SDK's own signer.
+//! Signatures of requests (version 4), by the SDK's own signer.
 
 use std::time::SystemTime;
 

@@ -160,7 +160,7 @@ mod tests {
     fn a_role_request_says_everything() {
         let request = RoleRequest {
             transitive_tags: vec!["cp9-owner".into()],
-            duration: Some(Duration::from_secs(900)),
+            duration: Some(Duration::from_mins(15)),
             external_id: Some("e1".into()),
             ..RoleRequest::new("arn:aws:iam::1:role/dev", "ann").tag("cp9-owner", "ann")
         };

@@ -28,10 +28,9 @@ impl Asked {
 
     /// The operation of a query call.
     pub(super) fn action(&self) -> &str {
-        let pairs = self.body.split('&');
+        let mut pairs = self.body.split('&');
         pairs
-            .filter_map(|pair| pair.strip_prefix("Action="))
-            .next()
+            .find_map(|pair| pair.strip_prefix("Action="))
             .unwrap_or_default()
     }
 }
@@ -121,7 +120,7 @@ impl Server {
                     let mut head =
                         format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
                     for (name, value) in headers {
-                        head += &format!("{name}: {value}\r\n");
+                        head.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
                     }
                     let body = if asked.method == "HEAD" { "" } else { &body };
                     let whole = format!("{head}\r\n{body}");

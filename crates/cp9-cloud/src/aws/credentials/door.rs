@@ -13,7 +13,7 @@ use aws_smithy_types::body::SdkBody;
 use cp9_tools::{Doors, HttpError, Redactor, Secret};
 use serde_json::Value;
 
-/// For one request of the SDK.
+/// The most for one request of the SDK.
 const LIMIT: Duration = Duration::from_secs(4);
 /// Headers whose values are secrets.
 const SECRET_HEADERS: [&str; 4] = [
@@ -47,13 +47,16 @@ pub(super) enum Trouble {
 #[derive(Debug, Clone)]
 pub(super) struct Door {
     doors: Doors,
+    limit: Duration,
     trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Door {
-    pub(super) fn new(doors: &Doors) -> Self {
+    /// A client whose requests take at most `limit`, and never longer than the SDK's may.
+    pub(super) fn new(doors: &Doors, limit: Duration) -> Self {
         Self {
             doors: doors.clone(),
+            limit: limit.min(LIMIT),
             trouble: Arc::default(),
         }
     }
@@ -68,7 +71,7 @@ impl Door {
     }
 
     async fn send(self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
-        let request = outgoing(&request, &self.doors.redactor)?;
+        let request = outgoing(&request, &self.doors.redactor)?.limit(self.limit);
         let address = request.url.split('?').next().unwrap_or_default().to_owned();
         match self.doors.http_send(request).await {
             Ok(response) => {
@@ -88,7 +91,8 @@ impl Door {
                     _ => Trouble::Unreachable { address },
                 }));
                 Err(match &error {
-                    HttpError::TimedOut { .. } => ConnectorError::timeout(error.into()),
+                    // Silence is not tried again, so that it ends after one limit.
+                    HttpError::TimedOut { .. } => ConnectorError::other(error.into(), None),
                     HttpError::Unreachable { .. } | HttpError::Broken { .. } => {
                         ConnectorError::io(error.into())
                     }
@@ -129,7 +133,7 @@ fn outgoing(
         }
         sent = sent.header(name, value);
     }
-    Ok(sent.body(body).limit(LIMIT))
+    Ok(sent.body(body))
 }
 
 fn incoming(response: cp9_tools::HttpResponse) -> Result<HttpResponse, ConnectorError> {
@@ -167,7 +171,7 @@ fn learn_json(redactor: &Redactor, value: &Value) {
             for (name, value) in fields {
                 match value {
                     Value::String(text) if is_secret(name) => {
-                        redactor.add(&Secret::new(text.as_str()))
+                        redactor.add(&Secret::new(text.as_str()));
                     }
                     other => learn_json(redactor, other),
                 }

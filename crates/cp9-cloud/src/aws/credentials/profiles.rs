@@ -66,6 +66,26 @@ pub(super) struct Program {
     pub(super) roles: Vec<RoleRequest>,
 }
 
+/// A profile's way to credentials.
+struct Chain<'p> {
+    base: Base,
+    /// The roles to assume, in order.
+    roles: Vec<RoleRequest>,
+    /// The profile that has the base.
+    profile: &'p str,
+}
+
+impl<'p> Chain<'p> {
+    fn of(base: Base, mut roles: Vec<RoleRequest>, profile: &'p str) -> Self {
+        roles.reverse();
+        Self {
+            base,
+            roles,
+            profile,
+        }
+    }
+}
+
 impl Profiles {
     /// Reads the files that the environment names, or those of the home folder.
     pub(in crate::aws) async fn load(
@@ -138,14 +158,14 @@ impl Profiles {
         if self.uses_env_keys() {
             return Ok(None);
         }
-        let Some((base, roles, profile)) = self.walk()? else {
+        let Some(chain) = self.walk()? else {
             return Ok(None);
         };
-        match base {
+        match chain.base {
             Base::Program(command) => Ok(Some(Program {
-                profile: profile.to_owned(),
+                profile: chain.profile.to_owned(),
                 command,
-                roles,
+                roles: chain.roles,
             })),
             Base::Login(profile) => Err(unsupported_login(&profile)),
             _ => Ok(None),
@@ -157,9 +177,9 @@ impl Profiles {
         if self.uses_env_keys() {
             return None;
         }
-        match self.walk().ok()?? {
-            (Base::Sso(profile), ..) => Some(format!("aws sso login --profile {profile}")),
-            (Base::Login(profile), ..) => Some(format!("aws login --profile {profile}")),
+        match self.walk().ok()??.base {
+            Base::Sso(profile) => Some(format!("aws sso login --profile {profile}")),
+            Base::Login(profile) => Some(format!("aws login --profile {profile}")),
             _ => None,
         }
     }
@@ -171,19 +191,19 @@ impl Profiles {
         }
         let selected = self.selected();
         match self.walk() {
-            Ok(Some((base, ..))) => format!("profile `{selected}` ({})", base.words()),
+            Ok(Some(chain)) => format!("profile `{selected}` ({})", chain.base.words()),
             _ if self.env.contains_key("AWS_WEB_IDENTITY_TOKEN_FILE") => "web identity".to_owned(),
             _ => "machine".to_owned(),
         }
     }
 
     pub(super) fn is_sso(&self) -> bool {
-        matches!(self.walk(), Ok(Some((Base::Sso(_), ..))))
+        matches!(self.walk(), Ok(Some(chain)) if matches!(chain.base, Base::Sso(_)))
     }
 
     /// Follows the sources of the selected profile. None when there is no such profile and none was
     /// asked for.
-    fn walk(&self) -> Result<Option<(Base, Vec<RoleRequest>, &str)>, AwsError> {
+    fn walk(&self) -> Result<Option<Chain<'_>>, AwsError> {
         let selected = self.selected();
         let asked = self.env.contains_key("AWS_PROFILE");
         if self.sections.get_profile(selected).is_none() && !asked {
@@ -201,54 +221,14 @@ impl Profiles {
             visited.push(name);
             let keys = profile.get("aws_access_key_id").is_some();
             if visited.len() > 1 && keys {
-                roles.reverse();
-                return Ok(Some((Base::Keys, roles, name)));
+                return Ok(Some(Chain::of(Base::Keys, roles, name)));
             }
-            let next = self.role(profile, &mut roles)?;
+            let next = role(profile, &mut roles)?;
             match next {
                 Some(source) if source != name => name = source,
-                _ => {
-                    roles.reverse();
-                    return Ok(base(profile).map(|base| (base, roles, name)));
-                }
+                _ => return Ok(base(profile).map(|base| Chain::of(base, roles, name))),
             }
         }
-    }
-
-    /// Takes up the role of a profile and says which profile it is assumed with.
-    fn role<'p>(
-        &self,
-        profile: &'p Profile,
-        roles: &mut Vec<RoleRequest>,
-    ) -> Result<Option<&'p str>, AwsError> {
-        let (Some(arn), None) = (
-            profile.get("role_arn"),
-            profile.get("web_identity_token_file"),
-        ) else {
-            return Ok(None);
-        };
-        if profile.get("mfa_serial").is_some() {
-            return Err(wrong(format!(
-                "profile `{}` wants a code of a device, and nobody is asked for one",
-                profile.name()
-            ))
-            .edit(|facts| {
-                facts.remedy = Some(format!(
-                    "let another profile have `credential_process = aws configure \
-                     export-credentials --profile {} --format process`, and name that",
-                    profile.name()
-                ));
-            }));
-        }
-        let session = profile.get("role_session_name").unwrap_or("cp9");
-        let mut request = RoleRequest::new(arn, session);
-        request.external_id = profile.get("external_id").map(str::to_owned);
-        let seconds = profile
-            .get("duration_seconds")
-            .and_then(|text| text.parse().ok());
-        request.duration = seconds.map(std::time::Duration::from_secs);
-        roles.push(request);
-        Ok(profile.get("source_profile"))
     }
 
     fn missing(&self, name: &str, from: Option<&str>) -> AwsError {
@@ -280,7 +260,7 @@ impl Profiles {
             .is_some_and(|value| !value.is_empty());
         let on_ec2 = ON_EC2.iter().any(|name| self.env.contains_key(*name));
         let source = |base: &Base| matches!(base, Base::Source(s) if s.eq_ignore_ascii_case("Ec2InstanceMetadata"));
-        let wanted = matches!(self.walk(), Ok(Some((base, ..))) if source(&base));
+        let wanted = matches!(self.walk(), Ok(Some(chain)) if source(&chain.base));
         if !said && !on_ec2 && !wanted {
             self.env.insert(NO_METADATA.to_owned(), "true".to_owned());
         }
@@ -298,6 +278,41 @@ impl Base {
             Self::Login(_) => "login",
         }
     }
+}
+
+/// Takes up the role of a profile and says which profile it is assumed with.
+fn role<'p>(
+    profile: &'p Profile,
+    roles: &mut Vec<RoleRequest>,
+) -> Result<Option<&'p str>, AwsError> {
+    let (Some(arn), None) = (
+        profile.get("role_arn"),
+        profile.get("web_identity_token_file"),
+    ) else {
+        return Ok(None);
+    };
+    if profile.get("mfa_serial").is_some() {
+        return Err(wrong(format!(
+            "profile `{}` wants a code of a device, and nobody is asked for one",
+            profile.name()
+        ))
+        .edit(|facts| {
+            facts.remedy = Some(format!(
+                "let another profile have `credential_process = aws configure \
+                 export-credentials --profile {} --format process`, and name that",
+                profile.name()
+            ));
+        }));
+    }
+    let session = profile.get("role_session_name").unwrap_or("cp9");
+    let mut request = RoleRequest::new(arn, session);
+    request.external_id = profile.get("external_id").map(str::to_owned);
+    let seconds = profile
+        .get("duration_seconds")
+        .and_then(|text| text.parse().ok());
+    request.duration = seconds.map(std::time::Duration::from_secs);
+    roles.push(request);
+    Ok(profile.get("source_profile"))
 }
 
 /// What a profile without a role has itself, in the order of the SDK.

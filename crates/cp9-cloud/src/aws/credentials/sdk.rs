@@ -40,7 +40,7 @@ impl TimeSource for Time {
 
 /// Asks the SDK's chain.
 pub(super) async fn load(aws: &Aws, profiles: &Profiles) -> Result<SessionCredentials, AwsError> {
-    let door = Door::new(&aws.doors);
+    let door = Door::new(&aws.doors, aws.limits().attempt);
     let region = match aws.region() {
         "" => profiles.region().unwrap_or_default(),
         region => region,
@@ -70,7 +70,7 @@ pub(super) async fn load(aws: &Aws, profiles: &Profiles) -> Result<SessionCreden
     };
     match result {
         Ok(credentials) => Ok(taken(&credentials, profiles)),
-        Err(error) => Err(failed(aws, profiles, &door, error)),
+        Err(error) => Err(failed(aws, profiles, &door, &error)),
     }
 }
 
@@ -85,10 +85,10 @@ fn taken(credentials: &Credentials, profiles: &Profiles) -> SessionCredentials {
     }
 }
 
-fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: CredentialsError) -> AwsError {
+fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: &CredentialsError) -> AwsError {
     let source = profiles.describe();
     let trouble = door.trouble();
-    let (kind, why) = match (&error, &trouble) {
+    let (kind, why) = match (error, &trouble) {
         (_, Some(Trouble::Silent { address, limit })) => (
             AwsErrorKind::Timeout,
             format!("no answer from `{address}` within {} ms", limit.as_millis()),
@@ -121,7 +121,7 @@ fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: CredentialsError) 
         ),
     };
     let login = profiles.login();
-    let said = chain_of(&error);
+    let said = chain_of(error);
     let said = aws.doors.redactor.redact(&said);
     AwsError::new(kind, "", "", "")
         .says(why)

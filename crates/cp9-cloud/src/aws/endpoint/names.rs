@@ -55,9 +55,7 @@ pub(super) fn global(service: &str, partition: &Partition) -> Option<(String, St
     let (suffix, home) = (partition.suffix, partition.global_region);
     let (host, region) = match (service, partition.name) {
         ("iam" | "route53", "aws-us-gov") => (format!("{service}.us-gov.{suffix}"), home),
-        ("iam", "aws") | ("cloudfront" | "waf" | "budgets", "aws") => {
-            (format!("{service}.{suffix}"), home)
-        }
+        ("iam" | "cloudfront" | "waf" | "budgets", "aws") => (format!("{service}.{suffix}"), home),
         ("route53", "aws-cn") => (format!("route53.{suffix}"), "cn-northwest-1"),
         ("route53", _) => (format!("route53.{suffix}"), home),
         ("cloudfront" | "organizations", "aws-cn") => (

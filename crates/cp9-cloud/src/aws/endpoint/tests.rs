@@ -13,113 +13,34 @@ fn at(service: &str, region: &str, choices: &EndpointChoices) -> (String, String
     (endpoint.base, endpoint.signing_region)
 }
 
+/// Service, region, endpoint, region of the signature.
+const PLACES: &str = "
+ec2 eu-west-1 https://ec2.eu-west-1.amazonaws.com eu-west-1
+sts eu-west-1 https://sts.eu-west-1.amazonaws.com eu-west-1
+sts cn-north-1 https://sts.cn-north-1.amazonaws.com.cn cn-north-1
+sts us-gov-west-1 https://sts.us-gov-west-1.amazonaws.com us-gov-west-1
+sts us-iso-east-1 https://sts.us-iso-east-1.c2s.ic.gov us-iso-east-1
+iam eu-west-1 https://iam.amazonaws.com us-east-1
+iam cn-northwest-1 https://iam.cn-north-1.amazonaws.com.cn cn-north-1
+iam us-gov-east-1 https://iam.us-gov.amazonaws.com us-gov-west-1
+iam us-isob-east-1 https://iam.us-isob-east-1.sc2s.sgov.gov us-isob-east-1
+route53 ap-south-1 https://route53.amazonaws.com us-east-1
+route53 cn-north-1 https://route53.amazonaws.com.cn cn-northwest-1
+route53 us-gov-east-1 https://route53.us-gov.amazonaws.com us-gov-west-1
+route53 us-iso-east-1 https://route53.c2s.ic.gov us-iso-east-1
+cloudfront eu-west-1 https://cloudfront.amazonaws.com us-east-1
+globalaccelerator eu-west-1 https://globalaccelerator.us-west-2.amazonaws.com us-west-2
+organizations us-gov-east-1 https://organizations.us-gov-west-1.amazonaws.com us-gov-west-1
+tagging eusc-de-east-1 https://tagging.eusc-de-east-1.amazonaws.eu eusc-de-east-1
+";
+
 #[test]
 fn services_have_their_place_in_every_partition() {
     let none = EndpointChoices::default();
-    for (service, region, base, signed) in [
-        (
-            "ec2",
-            "eu-west-1",
-            "https://ec2.eu-west-1.amazonaws.com",
-            "eu-west-1",
-        ),
-        (
-            "sts",
-            "eu-west-1",
-            "https://sts.eu-west-1.amazonaws.com",
-            "eu-west-1",
-        ),
-        (
-            "sts",
-            "cn-north-1",
-            "https://sts.cn-north-1.amazonaws.com.cn",
-            "cn-north-1",
-        ),
-        (
-            "sts",
-            "us-gov-west-1",
-            "https://sts.us-gov-west-1.amazonaws.com",
-            "us-gov-west-1",
-        ),
-        (
-            "sts",
-            "us-iso-east-1",
-            "https://sts.us-iso-east-1.c2s.ic.gov",
-            "us-iso-east-1",
-        ),
-        ("iam", "eu-west-1", "https://iam.amazonaws.com", "us-east-1"),
-        (
-            "iam",
-            "cn-northwest-1",
-            "https://iam.cn-north-1.amazonaws.com.cn",
-            "cn-north-1",
-        ),
-        (
-            "iam",
-            "us-gov-east-1",
-            "https://iam.us-gov.amazonaws.com",
-            "us-gov-west-1",
-        ),
-        (
-            "iam",
-            "us-isob-east-1",
-            "https://iam.us-isob-east-1.sc2s.sgov.gov",
-            "us-isob-east-1",
-        ),
-        (
-            "route53",
-            "ap-south-1",
-            "https://route53.amazonaws.com",
-            "us-east-1",
-        ),
-        (
-            "route53",
-            "cn-north-1",
-            "https://route53.amazonaws.com.cn",
-            "cn-northwest-1",
-        ),
-        (
-            "route53",
-            "us-gov-east-1",
-            "https://route53.us-gov.amazonaws.com",
-            "us-gov-west-1",
-        ),
-        (
-            "route53",
-            "us-iso-east-1",
-            "https://route53.c2s.ic.gov",
-            "us-iso-east-1",
-        ),
-        (
-            "cloudfront",
-            "eu-west-1",
-            "https://cloudfront.amazonaws.com",
-            "us-east-1",
-        ),
-        (
-            "globalaccelerator",
-            "eu-west-1",
-            "https://globalaccelerator.us-west-2.amazonaws.com",
-            "us-west-2",
-        ),
-        (
-            "organizations",
-            "us-gov-east-1",
-            "https://organizations.us-gov-west-1.amazonaws.com",
-            "us-gov-west-1",
-        ),
-        (
-            "tagging",
-            "eusc-de-east-1",
-            "https://tagging.eusc-de-east-1.amazonaws.eu",
-            "eusc-de-east-1",
-        ),
-    ] {
-        assert_eq!(
-            at(service, region, &none),
-            (base.to_owned(), signed.to_owned()),
-            "{service} {region}"
-        );
+    for row in PLACES.trim().lines() {
+        let words: Vec<&str> = row.split(' ').collect();
+        let (base, signed) = at(words[0], words[1], &none);
+        assert_eq!([base, signed], [words[2], words[3]], "{row}");
     }
     let ecr = resolve(&ApiCall::query("api.ecr", "1", "X"), "eu-west-1", &none).unwrap();
     assert_eq!(

@@ -1,7 +1,5 @@
 //! Listings of several pages.
 
-use serde_json::{Value, json};
-
 use super::*;
 use crate::aws::tests::{Answer, Server, client, query_error, reply};
 

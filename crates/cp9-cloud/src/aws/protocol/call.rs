@@ -25,7 +25,7 @@ pub enum Protocol {
     Json11,
     /// Paths and JSON bodies.
     RestJson,
-    /// Paths and XML bodies: S3, Route 53, CloudFront.
+    /// Paths and XML bodies: S3, Route 53 and others.
     RestXml,
 }
 
@@ -119,7 +119,7 @@ impl ApiCall {
         }
     }
 
-    /// A call of a JSON API of version 1.0, such as DynamoDB.
+    /// A call of a JSON API of version 1.0, such as `dynamodb`.
     pub fn json10(service: &str, target: &str, operation: &str, input: Value) -> Self {
         Self {
             protocol: Protocol::Json10,

@@ -218,115 +218,32 @@ fn told(
     )
 }
 
+/// Status, a header, the body; then code, message and kind.
+const ERRORS: &str = r#"
+404 | - | <ErrorResponse xmlns="x"><Error><Type>Sender</Type><Code>NoSuchEntity</Code><Message>The role &lt;a&gt;</Message></Error><RequestId>r1</RequestId></ErrorResponse> | NoSuchEntity | The role <a> | NotFound
+400 | - | <?xml version="1.0"?> <Response><Errors><Error><Code>InvalidVpcID.NotFound</Code><Message>m</Message></Error></Errors><RequestID>r2</RequestID></Response> | InvalidVpcID.NotFound | m | NotFound
+503 | - | <Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>m</Message></Error><Error><Code>X</Code></Error></Errors></Response> | RequestLimitExceeded | m | Throttled
+409 | - | <Error><Code>BucketNotEmpty</Code><Message>m</Message><RequestId>r3</RequestId></Error> | BucketNotEmpty | m | Other
+400 | - | {"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"m"} | ResourceNotFoundException | m | NotFound
+400 | - | {"__type":"ThrottlingException","Message":"Rate exceeded"} | ThrottlingException | Rate exceeded | Throttled
+404 | x-amzn-errortype ResourceNotFoundException:http://internal/ | {"message":"m"} | ResourceNotFoundException | m | NotFound
+403 | x-amzn-errortype AccessDeniedException | {"Message":"m"} | AccessDeniedException | m | Denied
+400 | x-amzn-query-error AWS.SimpleQueueService.NonExistentQueue;Sender | {"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"m"} | AWS.SimpleQueueService.NonExistentQueue | m | NotFound
+404 | - |  | NotFound |  | NotFound
+403 | - |  | Forbidden |  | Denied
+429 | - | <html><body>slow</body></html> | TooManyRequests |  | Throttled
+502 | - | <html>Bad Gateway | InternalServerError |  | Server
+418 | - | [1,2] | Unknown |  | Other
+"#;
+
 #[test]
 fn errors_are_read_in_every_shape() {
-    use AwsErrorKind::{Denied, NotFound, Other, Server, Throttled};
-    let cases: [(u16, &[(&str, &str)], &str, &str, &str, AwsErrorKind); 14] = [
-        (
-            404,
-            &[],
-            "<ErrorResponse xmlns=\"x\"><Error><Type>Sender</Type><Code>NoSuchEntity</Code><Message>The role &lt;a&gt;</Message></Error><RequestId>r1</RequestId></ErrorResponse>",
-            "NoSuchEntity",
-            "The role <a>",
-            NotFound,
-        ),
-        (
-            400,
-            &[],
-            "<?xml version=\"1.0\"?>\n<Response><Errors><Error><Code>InvalidVpcID.NotFound</Code><Message>m</Message></Error></Errors><RequestID>r2</RequestID></Response>",
-            "InvalidVpcID.NotFound",
-            "m",
-            NotFound,
-        ),
-        (
-            503,
-            &[],
-            "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>m</Message></Error><Error><Code>X</Code></Error></Errors></Response>",
-            "RequestLimitExceeded",
-            "m",
-            Throttled,
-        ),
-        (
-            409,
-            &[],
-            "<Error><Code>BucketNotEmpty</Code><Message>m</Message><RequestId>r3</RequestId></Error>",
-            "BucketNotEmpty",
-            "m",
-            Other,
-        ),
-        (
-            400,
-            &[],
-            r#"{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"m"}"#,
-            "ResourceNotFoundException",
-            "m",
-            NotFound,
-        ),
-        (
-            400,
-            &[],
-            r#"{"__type":"ThrottlingException","Message":"Rate exceeded"}"#,
-            "ThrottlingException",
-            "Rate exceeded",
-            Throttled,
-        ),
-        (
-            404,
-            &[(
-                "x-amzn-errortype",
-                "ResourceNotFoundException:http://internal/",
-            )],
-            r#"{"message":"m"}"#,
-            "ResourceNotFoundException",
-            "m",
-            NotFound,
-        ),
-        (
-            403,
-            &[("x-amzn-errortype", "AccessDeniedException")],
-            r#"{"Message":"m"}"#,
-            "AccessDeniedException",
-            "m",
-            Denied,
-        ),
-        (
-            400,
-            &[(
-                "x-amzn-query-error",
-                "AWS.SimpleQueueService.NonExistentQueue;Sender",
-            )],
-            r#"{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"m"}"#,
-            "AWS.SimpleQueueService.NonExistentQueue",
-            "m",
-            NotFound,
-        ),
-        (404, &[], "", "NotFound", "", NotFound),
-        (403, &[], "", "Forbidden", "", Denied),
-        (
-            429,
-            &[],
-            "<html><body>slow</body></html>",
-            "TooManyRequests",
-            "",
-            Throttled,
-        ),
-        (
-            502,
-            &[],
-            "<html>Bad Gateway",
-            "InternalServerError",
-            "",
-            Server,
-        ),
-        (418, &[], "[1,2]", "Unknown", "", Other),
-    ];
-    for (status, headers, body, code, message, kind) in cases {
-        let (said, text, _, class) = told(status, headers, body);
-        assert_eq!(
-            (said.as_str(), text.as_str(), class),
-            (code, message, kind),
-            "{status} {body}"
-        );
+    for row in ERRORS.trim_matches('\n').lines() {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let header: Vec<_> = cells[1].split_once(' ').into_iter().collect();
+        let (code, message, _, kind) = told(cells[0].parse().unwrap(), &header, cells[2]);
+        let kind = format!("{kind:?}");
+        assert_eq!([code.as_str(), &message, &kind], cells[3..], "{row}");
     }
     let ids = |headers: &[(&str, &str)], body: &str| told(400, headers, body).2;
     assert_eq!(ids(&[], "<Response><Errors><Error><Code>a</Code></Error></Errors><RequestID>r2</RequestID></Response>").as_deref(), Some("r2"));
