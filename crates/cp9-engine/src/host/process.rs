@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::host::{HostFacts, PortWanted};
+use cp9_model::scope::ENV_ID;
 use cp9_model::{Category, Explain};
 use cp9_tools::files::FileError;
-use cp9_tools::procs::{self, ProcessId};
+use cp9_tools::procs::{self, ProcessFacts, ProcessId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -142,7 +143,7 @@ impl Host for ProcessHost<'_> {
                     .and_then(|ports| ports.get(&want.container))
                     == Some(&port);
                 if own {
-                    usable(&living, &want.service, port)
+                    usable(&living, &want.service, port, self.id)
                 } else {
                     procs::is_port_free(port)
                 }
@@ -186,7 +187,7 @@ impl Host for ProcessHost<'_> {
             && wanted.iter().all(|want| {
                 facts
                     .port(&want.service, want.container)
-                    .is_some_and(|port| usable(&living, &want.service, port))
+                    .is_some_and(|port| usable(&living, &want.service, port, self.id))
             })
     }
 
@@ -201,9 +202,14 @@ impl Host for ProcessHost<'_> {
     }
 }
 
-/// A port is usable if it is free, or held by this session's own living child of that service.
-fn usable(living: &BTreeSet<String>, service: &str, port: u16) -> bool {
-    living.contains(service) || procs::is_port_free(port)
+/// A port is usable if it is free, held by this session's own living child of that service, or by another
+/// process of the session, whose record was lost and which the controller ends.
+fn usable(living: &BTreeSet<String>, service: &str, port: u16, id: &str) -> bool {
+    let ours = |one: &ProcessFacts| one.var(ENV_ID) == Some(id);
+    living.contains(service) || procs::is_port_free(port) || {
+        let who = procs::listeners(port);
+        !who.is_empty() && who.iter().all(ours)
+    }
 }
 
 /// Every allocated port.

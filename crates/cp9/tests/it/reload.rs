@@ -103,6 +103,32 @@ fn kill(pid: &serde_json::Value) {
 }
 
 #[test]
+fn a_service_whose_record_was_lost_is_replaced_at_its_port() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let (api, before) = (sandbox.endpoint("cluster-api"), sandbox.status());
+    kill(&before["controller"]["pid"]);
+    std::fs::remove_file(sandbox.folder().join("run/cluster-api/child.json")).expect("lost");
+    sandbox.cp9(["up"]).run().assert_code(0);
+    assert_eq!(sandbox.endpoint("cluster-api"), api);
+    assert!(health(&api).is_some(), "it answers there");
+    let pids = |status: &serde_json::Value| -> Vec<serde_json::Value> {
+        let services = status["services"].as_array().expect("services");
+        services
+            .iter()
+            .map(|service| service["pid"].clone())
+            .collect()
+    };
+    let (old, new) = (pids(&before), pids(&sandbox.status()));
+    let changed = old.iter().filter(|pid| !new.contains(pid)).count();
+    assert_eq!(
+        changed, 1,
+        "only the lost one was replaced: {old:?} {new:?}"
+    );
+    sandbox.destroy();
+}
+
+#[test]
 fn pause_frees_ports_and_up_brings_the_same_back() {
     let sandbox = prebuilt::quickstart();
     sandbox.cp9(["up"]).run().assert_code(0);
