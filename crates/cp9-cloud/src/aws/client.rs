@@ -62,7 +62,7 @@ impl Aws {
             settings.region
         };
         let shared = Shared {
-            profile: settings.profile,
+            profile: settings.profile.filter(|name| !name.is_empty()),
             profiles: OnceCell::new(),
             choices: OnceCell::new(),
             correction: AtomicI64::new(0),

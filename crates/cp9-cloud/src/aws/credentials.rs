@@ -10,10 +10,12 @@ mod sdk;
 mod tests;
 
 use std::fmt;
+use std::time::Duration;
 
 use cp9_tools::{Redactor, Secret};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::client::Aws;
 use super::error::AwsError;
@@ -23,6 +25,9 @@ pub(super) use profiles::Profiles;
 
 /// Credentials are renewed this long before they expire, so that nothing begun with them fails.
 const MARGIN: SignedDuration = SignedDuration::from_mins(5);
+/// Within the margin a source is asked again only after this time, because some give the same
+/// credentials until the very end.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Credentials of a principal, perhaps for a while only.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +63,22 @@ impl SessionCredentials {
 /// Where a client gets its credentials, and the last ones it got.
 pub(super) struct Source {
     origin: Origin,
-    kept: Mutex<Option<SessionCredentials>>,
+    kept: Mutex<Option<Kept>>,
+}
+
+struct Kept {
+    credentials: SessionCredentials,
+    /// When the source was last asked.
+    asked: Instant,
+}
+
+impl Kept {
+    fn now(credentials: SessionCredentials) -> Self {
+        Self {
+            credentials,
+            asked: Instant::now(),
+        }
+    }
 }
 
 enum Origin {
@@ -78,7 +98,7 @@ impl Source {
     pub(super) fn fixed(credentials: SessionCredentials) -> Self {
         Self {
             origin: Origin::Fixed,
-            kept: Mutex::new(Some(credentials)),
+            kept: Mutex::new(Some(Kept::now(credentials))),
         }
     }
 
@@ -99,31 +119,44 @@ impl Source {
     pub(super) async fn get(&self, aws: &Aws) -> Result<SessionCredentials, AwsError> {
         let mut kept = self.kept.lock().await;
         let now = aws.now();
-        if let Some(credentials) = kept.as_ref().filter(|kept| kept.hold(now, MARGIN)) {
-            return Ok(credentials.clone());
+        if let Some(kept) = kept.as_ref() {
+            let patient = kept.asked.elapsed() < PATIENCE;
+            let margin = if patient {
+                SignedDuration::ZERO
+            } else {
+                MARGIN
+            };
+            if kept.credentials.hold(now, margin) {
+                return Ok(kept.credentials.clone());
+            }
         }
-        match self.load(aws).await {
+        let error = match self.load(aws).await {
             Ok(credentials) => {
-                *kept = Some(credentials.clone());
-                Ok(credentials)
+                *kept = Some(Kept::now(credentials.clone()));
+                return Ok(credentials);
             }
-            Err(error) => {
-                let still = kept
-                    .as_ref()
-                    .filter(|kept| kept.hold(now, SignedDuration::ZERO));
-                still.cloned().ok_or(error)
-            }
-        }
+            Err(error) => error,
+        };
+        let still = kept
+            .as_mut()
+            .filter(|kept| kept.credentials.hold(now, SignedDuration::ZERO));
+        let Some(still) = still else {
+            return Err(error);
+        };
+        still.asked = Instant::now();
+        Ok(still.credentials.clone())
     }
 
-    /// Gets new credentials although those kept seemed to hold; true when they differ.
-    pub(super) async fn renew(&self, aws: &Aws) -> bool {
+    /// Gets other credentials than those that AWS refused although they seemed to hold; true when
+    /// there are. Of several tasks that were refused at once only the first asks.
+    pub(super) async fn renew(&self, aws: &Aws, refused: &SessionCredentials) -> bool {
         let mut kept = self.kept.lock().await;
+        let differs = |kept: &Kept| kept.credentials.access_key != refused.access_key;
+        if kept.as_ref().is_some_and(differs) {
+            return true;
+        }
         match self.load(aws).await {
-            Ok(credentials) => {
-                let old = kept.replace(credentials);
-                old.map(|old| old.access_key) != kept.as_ref().map(|new| new.access_key.clone())
-            }
+            Ok(credentials) => differs(kept.insert(Kept::now(credentials))),
             Err(_) => false,
         }
     }

@@ -7,6 +7,7 @@ use cp9_tools::{HttpRequest, HttpResponse};
 use tokio::time::Instant;
 
 use super::Aws;
+use crate::aws::credentials::SessionCredentials;
 use crate::aws::endpoint::{self, Endpoint};
 use crate::aws::error::{AwsError, AwsErrorKind};
 use crate::aws::protocol::{ApiCall, ApiReply, Wire, encode, failure};
@@ -39,14 +40,15 @@ impl Aws {
         let mut corrected = Corrected::default();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let error = match self.exchange(call, &region, left).await {
+            let credentials = self.credentials().await?;
+            let error = match self.exchange(call, &region, &credentials, left).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             if let Some(other) = self.other_region(call, &region, &error, &mut corrected) {
                 region = other;
             } else if !self.correct_clock(&error, &mut corrected)
-                && !self.renew_credentials(&error, &mut corrected).await
+                && !self.renew(&credentials, &error, &mut corrected).await
             {
                 return Err(error);
             }
@@ -91,22 +93,28 @@ impl Aws {
         true
     }
 
-    async fn renew_credentials(&self, error: &AwsError, corrected: &mut Corrected) -> bool {
+    async fn renew(
+        &self,
+        refused: &SessionCredentials,
+        error: &AwsError,
+        corrected: &mut Corrected,
+    ) -> bool {
         let expired = error.kind() == AwsErrorKind::Expired;
         if !expired || std::mem::replace(&mut corrected.credentials, true) {
             return false;
         }
-        self.source.renew(self).await
+        self.source.renew(self, refused).await
     }
 
     async fn exchange(
         &self,
         call: &ApiCall,
         region: &str,
+        credentials: &SessionCredentials,
         limit: Duration,
     ) -> Result<ApiReply, AwsError> {
         let endpoint = endpoint::resolve(call, region, self.choices().await?)?;
-        let request = self.signed(call, region, &endpoint).await?;
+        let request = self.signed(call, region, &endpoint, credentials)?;
         let what = format!("{} {}:{}", request.method, call.service, call.operation);
         let sent = self.doors.http_send(request.what(what).limit(limit)).await;
         let response =
@@ -115,13 +123,13 @@ impl Aws {
         self.read(call, region, response).await
     }
 
-    async fn signed(
+    fn signed(
         &self,
         call: &ApiCall,
         region: &str,
         endpoint: &Endpoint,
+        credentials: &SessionCredentials,
     ) -> Result<HttpRequest, AwsError> {
-        let credentials = self.credentials().await?;
         let wire = encode(call);
         let Wire {
             method,
@@ -138,7 +146,7 @@ impl Aws {
             body: &body,
         };
         let signing = Signing {
-            credentials: &credentials,
+            credentials,
             name: &endpoint.signing_name,
             region: &endpoint.signing_region,
             time: self.now(),

@@ -28,7 +28,7 @@ pub(super) fn none(why: impl Into<String>) -> AwsError {
     AwsError::new(AwsErrorKind::NoCredentials, "", "", "").says(why)
 }
 
-/// The clock passed in, corrected by what AWS said, for the SDK.
+/// The clock passed in, for the SDK.
 #[derive(Debug)]
 struct Time(Clock);
 
