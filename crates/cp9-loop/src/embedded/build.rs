@@ -16,6 +16,7 @@ use super::item::Turn;
 use super::message::{Message, Messages};
 use super::oversight::FAULT;
 use super::plan::live_dir;
+use super::product;
 use super::session::Session;
 
 /// What stands for the fresh path of each build.
@@ -285,6 +286,9 @@ impl Build {
         let name = if fixed { place.as_str() } else { OUTPUT };
         if !place.is_file() {
             return Err(format!("the build did not write `{name}`"));
+        }
+        if let Some(fault) = product::fault(place) {
+            return Err(fault);
         }
         let made = generation::read(&self.session.doors, binary);
         let Some(made) = made.filter(|made| made.source != self.source) else {

@@ -145,3 +145,15 @@ fn what_builds_write_is_named_after_their_controller() {
     assert_eq!(output.file_name(), Some(expected.as_str()));
     assert!(!place.dir.path().join("pid").exists());
 }
+
+#[tokio::test]
+async fn an_empty_product_replaces_nothing() {
+    let mut place = Place::new(": > \"$0\"");
+    let live = place.build.resource.binary.clone().expect("a binary");
+    place.build.clone().run().await;
+    match place.outcome().await {
+        Outcome::Unreplaced(why) => assert!(why.contains("empty"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(!std::path::Path::new(&live).exists());
+}

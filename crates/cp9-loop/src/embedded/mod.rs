@@ -20,6 +20,7 @@ mod message;
 mod oversight;
 mod plan;
 mod probe;
+mod product;
 mod proof;
 mod reload;
 mod serve;
