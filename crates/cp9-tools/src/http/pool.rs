@@ -55,6 +55,10 @@ impl Outbound {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that makes a client"
+)]
 fn builder(doors: &Doors, roots: Option<Vec<Certificate>>) -> Result<ClientBuilder, HttpError> {
     // Fails when there is one already, which then is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
