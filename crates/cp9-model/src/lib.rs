@@ -18,6 +18,7 @@ pub mod name;
 pub mod output;
 pub mod report;
 pub mod scope;
+pub mod substrate;
 pub mod yaml;
 
 pub use diagnostic::Diagnostic;

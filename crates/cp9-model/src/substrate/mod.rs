@@ -1,0 +1,21 @@
+//! The rules of the substrate: its tags, its names, what a Terraform plan may do, and what a state, a
+//! plan and the progress of an apply say about resources. Pure; nothing here runs Terraform.
+
+mod check;
+mod kinds;
+mod names;
+mod offence;
+mod place;
+mod plan;
+mod program;
+mod state;
+mod tags;
+mod track;
+
+pub use check::{Expected, check, untagged};
+pub use names::{bears, cut};
+pub use offence::{Offence, Rule};
+pub use plan::{Plan, Unreadable};
+pub use state::{StateResource, TerraformState};
+pub use tags::{MANAGED, SessionTags, TAG_MANAGED, TAG_TTL};
+pub use track::{Resource, ResourceStatus, Step, StepKind, Track};
