@@ -90,6 +90,14 @@ pub enum HttpError {
         /// Why not.
         source: reqwest::Error,
     },
+    /// The other side's certificate is not trusted: nothing of the request was sent.
+    #[error("the certificate of `{url}` is not trusted")]
+    Untrusted {
+        /// What was asked.
+        url: String,
+        /// Why not.
+        source: reqwest::Error,
+    },
     /// The connection broke after the request was sent, in part or whole.
     #[error("the connection to `{url}` broke")]
     Broken {
@@ -138,6 +146,7 @@ impl Explain for HttpError {
         match self {
             Self::Invalid { .. }
             | Self::Malformed { .. }
+            | Self::Untrusted { .. }
             | Self::Certificates { .. }
             | Self::Proxy { .. }
             | Self::Client(_) => Category::Config,
@@ -152,6 +161,7 @@ impl Explain for HttpError {
             Self::Connect { .. } | Self::Unreachable { .. } => "http-connect",
             Self::Answer { .. } | Self::Broken { .. } => "http-answer",
             Self::TooLarge { .. } => "http-too-large",
+            Self::Untrusted { .. } => "http-untrusted",
             Self::Certificates { .. } => "http-certificates",
             Self::Proxy { .. } => "http-proxy",
             Self::Client(_) => "http-client",
@@ -162,6 +172,11 @@ impl Explain for HttpError {
 
     fn remedy(&self) -> Option<String> {
         match self {
+            Self::Untrusted { .. } => Some(
+                "if a proxy of your company signs what passes it, point AWS_CA_BUNDLE to a file \
+                 with its certificates and all others you need"
+                    .into(),
+            ),
             Self::Certificates { variable, .. } => Some(format!(
                 "point `{variable}` to a file of PEM certificates, or unset it"
             )),

@@ -102,9 +102,10 @@ impl AwsError {
         let kind = match &error {
             HttpError::TimedOut { .. } => AwsErrorKind::Timeout,
             HttpError::Interrupted { .. } => AwsErrorKind::Interrupted,
-            HttpError::Certificates { .. } | HttpError::Proxy { .. } | HttpError::Client(_) => {
-                AwsErrorKind::Config
-            }
+            HttpError::Untrusted { .. }
+            | HttpError::Certificates { .. }
+            | HttpError::Proxy { .. }
+            | HttpError::Client(_) => AwsErrorKind::Config,
             HttpError::TooLarge { .. } | HttpError::Malformed { .. } => AwsErrorKind::Other,
             _ => AwsErrorKind::Network,
         };

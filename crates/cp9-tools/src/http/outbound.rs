@@ -1,5 +1,6 @@
 //! HTTP to the outside: one request over pooled connections, bounded in time and size.
 
+use std::error::Error;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -160,11 +161,35 @@ fn plain(request: HttpRequest, address: &str) -> Result<reqwest::Request, HttpEr
 
 fn failed(address: &str, error: reqwest::Error) -> HttpError {
     let (url, source) = (address.to_owned(), error.without_url());
-    if source.is_connect() {
+    if is_untrusted(&source) {
+        HttpError::Untrusted { url, source }
+    } else if source.is_connect() {
         HttpError::Unreachable { url, source }
     } else {
         HttpError::Broken { url, source }
     }
+}
+
+/// True when the chain of causes ends in a certificate that was refused. An error of input and
+/// output does not name what it wraps as its source.
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let refused = |error: &(dyn Error + 'static)| {
+        let tls = error.downcast_ref::<rustls::Error>();
+        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+    };
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<std::io::Error>();
+        let wrapped = io.and_then(|error| error.get_ref());
+        if refused(error) || wrapped.is_some_and(|wrapped| refused(wrapped)) {
+            return true;
+        }
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 async fn read(

@@ -10,6 +10,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
+use cp9_model::Explain as _;
 use cp9_tools::{Doors, HttpError, Redactor, Secret};
 use serde_json::Value;
 
@@ -38,9 +39,21 @@ const SECRET_FIELDS: [&str; 9] = [
 /// What went wrong with the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    Silent { address: String, limit: Duration },
-    Unreachable { address: String },
-    Refused { status: u16 },
+    Silent {
+        address: String,
+        limit: Duration,
+    },
+    Unreachable {
+        address: String,
+    },
+    Refused {
+        status: u16,
+    },
+    /// The door itself cannot be used as the environment wants it.
+    Unusable {
+        message: String,
+        remedy: Option<String>,
+    },
 }
 
 /// The client for the SDK.
@@ -84,6 +97,13 @@ impl Door {
             }
             Err(error) => {
                 self.note(Some(match &error {
+                    HttpError::Untrusted { .. }
+                    | HttpError::Certificates { .. }
+                    | HttpError::Proxy { .. }
+                    | HttpError::Client(_) => Trouble::Unusable {
+                        message: error.to_string(),
+                        remedy: error.remedy(),
+                    },
                     HttpError::TimedOut { limit, .. } => Trouble::Silent {
                         address,
                         limit: *limit,

@@ -93,6 +93,7 @@ fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: &CredentialsError)
             AwsErrorKind::Timeout,
             format!("no answer from `{address}` within {} ms", limit.as_millis()),
         ),
+        (_, Some(Trouble::Unusable { message, .. })) => (AwsErrorKind::Config, message.clone()),
         (_, Some(Trouble::Unreachable { address })) => {
             (AwsErrorKind::Network, format!("cannot reach `{address}`"))
         }
@@ -126,9 +127,11 @@ fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: &CredentialsError)
     AwsError::new(kind, "", "", "")
         .says(why)
         .edit(|facts| {
-            if kind == AwsErrorKind::Expired || kind == AwsErrorKind::InvalidCredentials {
-                facts.remedy = login;
-            }
+            facts.remedy = match (kind, trouble) {
+                (AwsErrorKind::Expired | AwsErrorKind::InvalidCredentials, _) => login,
+                (_, Some(Trouble::Unusable { remedy, .. })) => remedy,
+                _ => None,
+            };
         })
         .caused(said)
 }
