@@ -13,6 +13,7 @@ pub mod facts;
 pub mod generation;
 pub mod graph;
 pub mod host;
+pub mod identity;
 pub mod lifecycle;
 pub mod name;
 pub mod output;

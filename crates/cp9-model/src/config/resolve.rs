@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::load::Loaded;
 use super::raw::{self, Session};
 use super::resolved::{
-    AppDelivery, CloudName, ControllerKind, Host, HostMode, K3d, ResolvedConfig, Retry,
-    SecretInputs, Target, Terraform, Tilt, TiltMode, Trace,
+    AppDelivery, AwsTarget, Ci, CloudName, ControllerKind, Host, HostMode, K3d, ResolvedConfig,
+    Retry, SecretInputs, Target, Terraform, Tilt, TiltMode, Trace,
 };
 use super::{paths, rules};
 use crate::diagnostic::{Code, Diagnostic, Finding};
@@ -76,7 +76,7 @@ fn config(file: &Utf8Path, session: &Session) -> Result<ResolvedConfig, NameErro
         file: file.to_string(),
         controller: controller(session.controller, mode),
         host: host(session.host.as_ref(), mode),
-        target: target(session.target.as_ref()),
+        target: target(session),
         terraform: session.terraform.as_ref().map(terraform),
         app_delivery: session.app_delivery.as_ref().map(app_delivery),
         tilt: tilt(session.tilt.clone().unwrap_or_default()),
@@ -85,6 +85,7 @@ fn config(file: &Utf8Path, session: &Session) -> Result<ResolvedConfig, NameErro
         secrets: secrets(session)?,
         retry: retry(session.retry.as_ref()),
         trace: trace(session.trace.clone().unwrap_or_default()),
+        ci: ci(session.ci.as_ref()),
         extra: extra(session),
     })
 }
@@ -114,12 +115,45 @@ fn host(host: Option<&raw::Host>, mode: HostMode) -> Host {
     }
 }
 
-fn target(target: Option<&raw::Target>) -> Target {
-    let target = target.cloned().unwrap_or_default();
+fn target(session: &Session) -> Target {
+    let target = session.target.clone().unwrap_or_default();
+    let cloud = target.cloud.into();
     Target {
-        cloud: target.cloud.into(),
+        cloud,
         region: target.region,
-        aws: target.aws.as_ref().map(plain),
+        aws: (cloud == CloudName::Aws).then(|| aws(target.aws, session.clouds.as_ref())),
+    }
+}
+
+fn aws(target: Option<raw::Aws>, clouds: Option<&raw::Clouds>) -> AwsTarget {
+    let wide = clouds.and_then(|clouds| clouds.aws.clone());
+    let (wide_profile, wide_allowed, wide_blocked) = wide
+        .map(|wide| (wide.profile, wide.account_allowlist, wide.account_blocklist))
+        .unwrap_or_default();
+    let (allowed, blocked, iam) = target
+        .map(|aws| (aws.account_allowlist, aws.account_blocklist, aws.iam))
+        .unwrap_or_default();
+    let (profile, role, tags) = iam
+        .map(|iam| (iam.profile, iam.role_arn, iam.session_tags))
+        .unwrap_or_default();
+    let mut account_blocklist = blocked.unwrap_or_default();
+    account_blocklist.extend(wide_blocked.unwrap_or_default());
+    account_blocklist.sort();
+    account_blocklist.dedup();
+    AwsTarget {
+        account_allowlist: allowed.or(wide_allowed).unwrap_or_default(),
+        account_blocklist,
+        profile: profile.or(wide_profile),
+        // The check has refused what is no ARN.
+        role_arn: role.and_then(|role| role.parse().ok()),
+        session_tags: tags.unwrap_or_default().into_keys().collect(),
+    }
+}
+
+fn ci(ci: Option<&raw::Ci>) -> Ci {
+    let list = ci.and_then(|ci| ci.owner_allowlist.clone());
+    Ci {
+        owner_allowlist: list.unwrap_or_default().into_iter().collect(),
     }
 }
 
@@ -207,7 +241,6 @@ fn trace(trace: raw::Trace) -> Trace {
 /// The blocks that only later states read, sorted by key, without what is left out.
 fn extra(session: &Session) -> Map<String, Value> {
     let blocks = [
-        ("ci", session.ci.as_ref().map(plain)),
         ("clouds", session.clouds.as_ref().map(plain)),
         ("contracts", session.contracts.as_ref().map(plain)),
         ("credentials", session.credentials.as_ref().map(plain)),

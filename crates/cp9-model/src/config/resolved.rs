@@ -1,10 +1,14 @@
 //! The resolved session: defaults applied, paths absolute, names parsed. Only this goes further.
 
+mod target;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::name::{ServiceName, SessionName};
+
+pub use target::{AwsTarget, Ci, CloudName, Target};
 
 /// A whole session, ready to act on; also the content of `cp9.resolved.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +53,10 @@ pub struct ResolvedConfig {
     /// Where trace ids stand.
     #[serde(default)]
     pub trace: Trace,
-    /// Everything else of the file that later states read, as checked against the schema:
-    /// `ci`, `clouds`, `credentials`, `metadb`, `reaper`, `tunnel`, `registries`, `contracts`.
+    /// What CI may claim.
+    #[serde(default, skip_serializing_if = "Ci::is_empty")]
+    pub ci: Ci,
+    /// Everything else of the file that later states read, as checked against the schema: `clouds`, `credentials`, `metadb`, `reaper`, `tunnel`, `registries`, `contracts`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
@@ -110,35 +116,6 @@ pub enum HostMode {
     ExistingCluster,
     /// A k3d cluster on an EC2 host.
     RemoteEc2K3d,
-}
-
-/// Which cloud is written to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
-    /// The cloud.
-    pub cloud: CloudName,
-    /// The region; none on `local`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub region: Option<String>,
-    /// The `aws` block as written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aws: Option<serde_json::Value>,
-}
-
-/// A cloud.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CloudName {
-    /// This machine alone.
-    Local,
-    /// Amazon Web Services.
-    Aws,
-    /// Google Cloud.
-    Gcp,
-    /// Microsoft Azure.
-    Azure,
-    /// Alibaba Cloud.
-    Alicloud,
 }
 
 /// The substrate's Terraform root.

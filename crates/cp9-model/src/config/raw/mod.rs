@@ -9,7 +9,8 @@ mod session;
 mod values;
 
 pub(crate) use delivery::{AppDelivery, Terraform, Tilt, TiltMode};
-pub(crate) use place::{Cloud, Controller, Host, HostMode, Target};
+pub(crate) use place::{Aws, Cloud, Controller, Host, HostMode, Target};
+pub(crate) use scope::{Ci, Clouds};
 pub(crate) use services::{App, Build, Live, Run, Services, Source, Stub, StubKind};
 pub(crate) use session::Session;
 pub(crate) use values::{Retry, Trace};

@@ -6,6 +6,7 @@ use crate::config::check::{Check, dotted};
 use crate::config::raw::Session;
 use crate::config::resolved::{CloudName, HostMode};
 use crate::diagnostic::Code;
+use crate::identity::{Arn, Principal};
 
 pub(super) fn check(check: &mut Check<'_>, session: &Session) {
     let mode: HostMode = session
@@ -41,6 +42,20 @@ pub(super) fn check(check: &mut Check<'_>, session: &Session) {
         );
     }
     accounts(check);
+    role(check);
+}
+
+/// The role is named by its ARN.
+fn role(check: &mut Check<'_>) {
+    const ROLE: &str = "/target/aws/iam/role_arn";
+    let role = check.json.pointer(ROLE).and_then(Value::as_str);
+    if let Some(text) = role {
+        let is_role = |arn: &Arn| matches!(arn.principal(), Principal::Role(_));
+        if !text.parse::<Arn>().is_ok_and(|arn| is_role(&arn)) {
+            let found = check.value(Code::VALUE, ROLE, format!("`{text}` is no ARN of a role"));
+            check.add(found.help("write it as `arn:aws:iam::ACCOUNT:role/NAME`"));
+        }
+    }
 }
 
 fn cloud(check: &mut Check<'_>, session: &Session, cloud: CloudName) {
