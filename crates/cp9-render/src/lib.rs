@@ -12,6 +12,7 @@ mod nearest;
 mod overrides;
 mod problem;
 pub mod process;
+pub mod substrate;
 mod tree;
 
 pub use argo::ServiceInput;

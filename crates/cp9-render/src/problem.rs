@@ -32,6 +32,7 @@ codes! {
     BUILD = "CP9-C319", "The build of a source service.";
     OVERRIDE = "CP9-C320", "An override manifest.";
     STUB = "CP9-C321", "A stub.";
+    SUBSTRATE = "CP9-C322", "The Terraform root or its var file.";
 }
 
 /// A problem of the session file; `place_in` gives it its line once the text is at hand.
