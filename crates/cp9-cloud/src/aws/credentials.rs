@@ -2,6 +2,7 @@
 //! expire, known to the redactor before anything is done with them.
 
 mod door;
+mod plan;
 mod process;
 mod profiles;
 mod sdk;
@@ -20,6 +21,8 @@ use tokio::time::Instant;
 use super::client::Aws;
 use super::error::AwsError;
 use super::sts::{self, RoleRequest};
+
+use plan::Giver;
 
 pub(super) use profiles::Profiles;
 
@@ -184,16 +187,21 @@ async fn assume(base: &Aws, request: &RoleRequest) -> Result<SessionCredentials,
 
 async fn chain(aws: &Aws) -> Result<SessionCredentials, AwsError> {
     let profiles = aws.profiles().await?;
-    let Some(program) = profiles.program()? else {
-        return sdk::load(aws, profiles).await;
+    let Some(plan) = profiles.plan()? else {
+        return sdk::load(aws, profiles, None).await;
     };
-    let mut credentials = process::run(&aws.doors, &program).await?;
+    let mut credentials = match plan.giver {
+        Giver::Files(keys) => keys,
+        Giver::Program(command) => process::run(&aws.doors, &plan.profile, &command).await?,
+        Giver::Sdk => sdk::load(aws, profiles, Some(&plan.profile)).await?,
+    };
     credentials.teach(&aws.doors.redactor);
-    for role in &program.roles {
+    for role in &plan.roles {
         let base = aws.with_source(Source::fixed(credentials));
         credentials = assume(&base, role).await?;
         credentials.teach(&aws.doors.redactor);
     }
+    credentials.source = profiles.describe();
     Ok(credentials)
 }
 

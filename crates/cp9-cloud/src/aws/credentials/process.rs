@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::SessionCredentials;
-use super::profiles::Program;
 use super::sdk::none;
 use crate::aws::error::{AwsError, AwsErrorKind};
 
@@ -26,11 +25,14 @@ struct Printed {
 }
 
 /// Runs the program as the AWS tools do: its line in a shell, with the environment passed in.
-pub(super) async fn run(doors: &Doors, program: &Program) -> Result<SessionCredentials, AwsError> {
+pub(super) async fn run(
+    doors: &Doors,
+    profile: &str,
+    command: &str,
+) -> Result<SessionCredentials, AwsError> {
     // The line may hold passwords, so the record shows it as a secret.
-    let line = Secret::new(program.command.as_str());
+    let line = Secret::new(command);
     let cmd = Cmd::new("sh").arg("-c").secret_arg(&line).timeout(LIMIT);
-    let profile = &program.profile;
     let failed = format!("the `credential_process` of profile `{profile}` gave no credentials");
     let output = doors.run(&cmd).await.and_then(cp9_tools::Output::checked);
     let output = output.map_err(|error| {

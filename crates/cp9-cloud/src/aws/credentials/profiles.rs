@@ -4,15 +4,14 @@
 use std::collections::HashMap;
 
 use aws_runtime::env_config::file::EnvConfigFiles;
-use aws_runtime::env_config::section::{EnvConfigSections, Profile};
+use aws_runtime::env_config::section::EnvConfigSections;
 use aws_runtime::env_config::source;
 use aws_types::os_shim_internal::{Env, Fs};
 use cp9_tools::{Doors, Environment};
 
-use super::sdk::none;
+use super::plan::Base;
 use crate::aws::endpoint::EndpointChoices;
 use crate::aws::error::{AwsError, AwsErrorKind};
-use crate::aws::sts::RoleRequest;
 
 /// The variables that give credentials without a profile; a profile that the session file names
 /// wins over them.
@@ -37,53 +36,8 @@ const NO_METADATA: &str = "AWS_EC2_METADATA_DISABLED";
 /// The profile files and which profile is selected.
 #[derive(Debug, Clone, Default)]
 pub(in crate::aws) struct Profiles {
-    sections: EnvConfigSections,
-    env: HashMap<String, String>,
-}
-
-/// Where a profile gets its credentials from, at the end of its chain of sources.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Base {
-    /// Keys in the file.
-    Keys,
-    /// A log-in in the browser, by the profile that has it.
-    Sso(String),
-    /// A program.
-    Program(String),
-    /// The file of a token.
-    WebIdentity,
-    /// `Environment`, `EcsContainer` or `Ec2InstanceMetadata`.
-    Source(String),
-    /// The newer log-in of the console, by the profile that has it.
-    Login(String),
-}
-
-/// A program that gives credentials, and the roles to assume with them, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
-    pub(super) profile: String,
-    pub(super) command: String,
-    pub(super) roles: Vec<RoleRequest>,
-}
-
-/// A profile's way to credentials.
-struct Chain<'p> {
-    base: Base,
-    /// The roles to assume, in order.
-    roles: Vec<RoleRequest>,
-    /// The profile that has the base.
-    profile: &'p str,
-}
-
-impl<'p> Chain<'p> {
-    fn of(base: Base, mut roles: Vec<RoleRequest>, profile: &'p str) -> Self {
-        roles.reverse();
-        Self {
-            base,
-            roles,
-            profile,
-        }
-    }
+    pub(super) sections: EnvConfigSections,
+    pub(super) env: HashMap<String, String>,
 }
 
 impl Profiles {
@@ -108,9 +62,13 @@ impl Profiles {
         Ok(profiles)
     }
 
-    /// The environment as the SDK shall see it.
-    pub(super) fn env(&self) -> Env {
-        Env::from(self.env.clone())
+    /// The environment as the SDK shall see it, perhaps with another profile selected.
+    pub(super) fn env(&self, profile: Option<&str>) -> Env {
+        let mut env = self.env.clone();
+        if let Some(profile) = profile {
+            env.insert("AWS_PROFILE".to_owned(), profile.to_owned());
+        }
+        Env::from(env)
     }
 
     /// The region of the selected profile.
@@ -153,25 +111,6 @@ impl Profiles {
         choices.of_profile = url.map(str::to_owned);
     }
 
-    /// The program of the selected profile with the roles behind it, if it has one.
-    pub(super) fn program(&self) -> Result<Option<Program>, AwsError> {
-        if self.uses_env_keys() {
-            return Ok(None);
-        }
-        let Some(chain) = self.walk()? else {
-            return Ok(None);
-        };
-        match chain.base {
-            Base::Program(command) => Ok(Some(Program {
-                profile: chain.profile.to_owned(),
-                command,
-                roles: chain.roles,
-            })),
-            Base::Login(profile) => Err(unsupported_login(&profile)),
-            _ => Ok(None),
-        }
-    }
-
     /// The command that logs in again for the selected profile.
     pub(in crate::aws) fn login(&self) -> Option<String> {
         if self.uses_env_keys() {
@@ -201,56 +140,6 @@ impl Profiles {
         matches!(self.walk(), Ok(Some(chain)) if matches!(chain.base, Base::Sso(_)))
     }
 
-    /// Follows the sources of the selected profile. None when there is no such profile and none was
-    /// asked for.
-    fn walk(&self) -> Result<Option<Chain<'_>>, AwsError> {
-        let selected = self.selected();
-        let asked = self.env.contains_key("AWS_PROFILE");
-        if self.sections.get_profile(selected).is_none() && !asked {
-            return Ok(None);
-        }
-        let mut roles = Vec::new();
-        let mut visited = Vec::new();
-        let mut name = selected;
-        loop {
-            let profile = self.sections.get_profile(name);
-            let profile = profile.ok_or_else(|| self.missing(name, visited.last().copied()))?;
-            if visited.contains(&name) {
-                return Err(wrong(format!("profile `{name}` is its own source")));
-            }
-            visited.push(name);
-            let keys = profile.get("aws_access_key_id").is_some();
-            if visited.len() > 1 && keys {
-                return Ok(Some(Chain::of(Base::Keys, roles, name)));
-            }
-            let next = role(profile, &mut roles)?;
-            match next {
-                Some(source) if source != name => name = source,
-                _ => return Ok(base(profile).map(|base| Chain::of(base, roles, name))),
-            }
-        }
-    }
-
-    fn missing(&self, name: &str, from: Option<&str>) -> AwsError {
-        let mut known: Vec<&str> = self.sections.profiles().collect();
-        known.sort_unstable();
-        let from = from
-            .map(|from| format!(", the source of `{from}`,"))
-            .unwrap_or_default();
-        wrong(format!(
-            "profile `{name}`{from} is not in the AWS profile files"
-        ))
-        .edit(|facts| {
-            let known = known.join("`, `");
-            let hint = if known.is_empty() {
-                format!("run `aws configure sso --profile {name}`")
-            } else {
-                format!("run `aws configure sso --profile {name}`, or name one of `{known}`")
-            };
-            facts.remedy = Some(hint);
-        })
-    }
-
     /// The metadata service is asked only on machines that are said to be EC2's: elsewhere its
     /// address leads nowhere, and every command would wait for that.
     fn decide_metadata(&mut self) {
@@ -265,88 +154,6 @@ impl Profiles {
             self.env.insert(NO_METADATA.to_owned(), "true".to_owned());
         }
     }
-}
-
-impl Base {
-    fn words(&self) -> &str {
-        match self {
-            Self::Keys => "keys",
-            Self::Sso(_) => "SSO",
-            Self::Program(_) => "program",
-            Self::WebIdentity => "web identity",
-            Self::Source(source) => source,
-            Self::Login(_) => "login",
-        }
-    }
-}
-
-/// Takes up the role of a profile and says which profile it is assumed with.
-fn role<'p>(
-    profile: &'p Profile,
-    roles: &mut Vec<RoleRequest>,
-) -> Result<Option<&'p str>, AwsError> {
-    let (Some(arn), None) = (
-        profile.get("role_arn"),
-        profile.get("web_identity_token_file"),
-    ) else {
-        return Ok(None);
-    };
-    if profile.get("mfa_serial").is_some() {
-        return Err(wrong(format!(
-            "profile `{}` wants a code of a device, and nobody is asked for one",
-            profile.name()
-        ))
-        .edit(|facts| {
-            facts.remedy = Some(format!(
-                "let another profile have `credential_process = aws configure \
-                 export-credentials --profile {} --format process`, and name that",
-                profile.name()
-            ));
-        }));
-    }
-    let session = profile.get("role_session_name").unwrap_or("cp9");
-    let mut request = RoleRequest::new(arn, session);
-    request.external_id = profile.get("external_id").map(str::to_owned);
-    let seconds = profile
-        .get("duration_seconds")
-        .and_then(|text| text.parse().ok());
-    request.duration = seconds.map(std::time::Duration::from_secs);
-    roles.push(request);
-    Ok(profile.get("source_profile"))
-}
-
-/// What a profile without a role has itself, in the order of the SDK.
-fn base(profile: &Profile) -> Option<Base> {
-    let has = |name| profile.get(name).is_some();
-    let name = || profile.name().to_owned();
-    if let Some(source) = profile.get("credential_source") {
-        Some(Base::Source(source.to_owned()))
-    } else if has("web_identity_token_file") {
-        Some(Base::WebIdentity)
-    } else if has("sso_session") || has("sso_start_url") {
-        Some(Base::Sso(name()))
-    } else if has("login_session") {
-        Some(Base::Login(name()))
-    } else if let Some(command) = profile.get("credential_process") {
-        Some(Base::Program(command.to_owned()))
-    } else if has("aws_access_key_id") {
-        Some(Base::Keys)
-    } else {
-        None
-    }
-}
-
-fn wrong(message: String) -> AwsError {
-    AwsError::new(AwsErrorKind::Config, "", "", "").says(message)
-}
-
-fn unsupported_login(profile: &str) -> AwsError {
-    none(format!("profile `{profile}` logs in through the console")).edit(|facts| {
-        facts.remedy = Some(format!(
-            "let another profile have `credential_process = aws configure export-credentials \
-             --profile {profile} --format process`, and name that"
-        ));
-    })
 }
 
 /// The environment passed in, with the profile that the session file names. Empty variables count

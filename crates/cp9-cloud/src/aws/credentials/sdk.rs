@@ -38,15 +38,19 @@ impl TimeSource for Time {
     }
 }
 
-/// Asks the SDK's chain.
-pub(super) async fn load(aws: &Aws, profiles: &Profiles) -> Result<SessionCredentials, AwsError> {
+/// Asks the SDK's chain, for the selected profile or another one.
+pub(super) async fn load(
+    aws: &Aws,
+    profiles: &Profiles,
+    profile: Option<&str>,
+) -> Result<SessionCredentials, AwsError> {
     let door = Door::new(&aws.doors, aws.limits().attempt);
     let region = match aws.region() {
         "" => profiles.region().unwrap_or_default(),
         region => region,
     };
     let config = aws_config::defaults(BehaviorVersion::v2026_01_12())
-        .env(profiles.env())
+        .env(profiles.env(profile))
         .fs(Fs::real())
         .http_client(door.clone())
         .time_source(Time(aws.doors.clock.clone()))
@@ -86,44 +90,10 @@ fn taken(credentials: &Credentials, profiles: &Profiles) -> SessionCredentials {
 }
 
 fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: &CredentialsError) -> AwsError {
-    let source = profiles.describe();
     let trouble = door.trouble();
-    let (kind, why) = match (error, &trouble) {
-        (_, Some(Trouble::Silent { address, limit })) => (
-            AwsErrorKind::Timeout,
-            format!("no answer from `{address}` within {} ms", limit.as_millis()),
-        ),
-        (_, Some(Trouble::Unusable { message, .. })) => (AwsErrorKind::Config, message.clone()),
-        (_, Some(Trouble::Unreachable { address })) => {
-            (AwsErrorKind::Network, format!("cannot reach `{address}`"))
-        }
-        (CredentialsError::ProviderTimedOut(_), _) => (
-            AwsErrorKind::Timeout,
-            format!("no credentials from {source} within {} s", LIMIT.as_secs()),
-        ),
-        (CredentialsError::CredentialsNotLoaded(_), _) if !profiles.is_sso() => (
-            AwsErrorKind::NoCredentials,
-            format!("no credentials from {source}"),
-        ),
-        _ if profiles.is_sso() => (
-            AwsErrorKind::Expired,
-            format!("the log-in of {source} has expired or is missing"),
-        ),
-        (CredentialsError::InvalidConfiguration(_), _) => {
-            (AwsErrorKind::Config, format!("{source} cannot be used"))
-        }
-        (_, Some(Trouble::Refused { status })) => (
-            AwsErrorKind::InvalidCredentials,
-            format!("{source} was refused with status {status}"),
-        ),
-        _ => (
-            AwsErrorKind::NoCredentials,
-            format!("no credentials from {source}"),
-        ),
-    };
+    let said = aws.doors.redactor.redact(&chain_of(error));
+    let (kind, why) = meaning(error, trouble.as_ref(), profiles, &said);
     let login = profiles.login();
-    let said = chain_of(error);
-    let said = aws.doors.redactor.redact(&said);
     AwsError::new(kind, "", "", "")
         .says(why)
         .edit(|facts| {
@@ -134,6 +104,60 @@ fn failed(aws: &Aws, profiles: &Profiles, door: &Door, error: &CredentialsError)
             };
         })
         .caused(said)
+}
+
+/// What the SDK's failure means, first of all by what its last request ran into.
+fn meaning(
+    error: &CredentialsError,
+    trouble: Option<&Trouble>,
+    profiles: &Profiles,
+    said: &str,
+) -> (AwsErrorKind, String) {
+    use AwsErrorKind as Kind;
+    let source = profiles.describe();
+    match (error, trouble) {
+        (_, Some(Trouble::Silent { address, limit })) => {
+            let limit = limit.as_millis();
+            (
+                Kind::Timeout,
+                format!("no answer from `{address}` within {limit} ms"),
+            )
+        }
+        (_, Some(Trouble::Unusable { message, .. })) => (Kind::Config, message.clone()),
+        (_, Some(Trouble::Unreachable { address })) => {
+            (Kind::Network, format!("cannot reach `{address}`"))
+        }
+        (_, Some(Trouble::Refused { status })) => refusal(*status, profiles, said),
+        (CredentialsError::ProviderTimedOut(limit), _) => {
+            let limit = limit.timeout_duration().as_secs();
+            (
+                Kind::Timeout,
+                format!("no credentials from {source} within {limit} s"),
+            )
+        }
+        (CredentialsError::InvalidConfiguration(_), _) => {
+            (Kind::Config, format!("{source} cannot be used"))
+        }
+        _ if profiles.is_sso() => log_in(&source),
+        _ => (Kind::NoCredentials, format!("no credentials from {source}")),
+    }
+}
+
+fn refusal(status: u16, profiles: &Profiles, said: &str) -> (AwsErrorKind, String) {
+    let source = profiles.describe();
+    let kind = match status {
+        429 => AwsErrorKind::Throttled,
+        500.. => AwsErrorKind::Server,
+        403 if profiles.is_sso() || said.contains("AccessDenied") => AwsErrorKind::Denied,
+        _ if profiles.is_sso() => return log_in(&source),
+        _ => AwsErrorKind::InvalidCredentials,
+    };
+    (kind, format!("{source} was refused with status {status}"))
+}
+
+fn log_in(source: &str) -> (AwsErrorKind, String) {
+    let why = format!("the log-in of {source} has expired or is missing");
+    (AwsErrorKind::Expired, why)
 }
 
 /// The whole chain of causes as one text, because the SDK's own errors may print values that only

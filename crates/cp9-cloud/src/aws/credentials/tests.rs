@@ -447,6 +447,124 @@ async fn a_log_in_that_has_ended_says_how_to_renew_it() {
 }
 
 #[tokio::test]
+async fn a_portal_that_refuses_or_fails_is_no_ended_log_in() {
+    for (status, kind) in [
+        (403, AwsErrorKind::Denied),
+        (500, AwsErrorKind::Server),
+        (429, AwsErrorKind::Throttled),
+    ] {
+        let server = Server::start(move |_, _| reply(status, r#"{"message":"no"}"#)).await;
+        let (home, url) = sso_home(&server, "2026-12-01T18:00:00Z");
+        let error = home
+            .credentials(Some("dev"), &[("AWS_ENDPOINT_URL", &url)])
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+    let (home, _) = sso_home(
+        &Server::start(|_, _| reply(200, "")).await,
+        "2026-12-01T18:00:00Z",
+    );
+    let nowhere = [("AWS_ENDPOINT_URL", "http://127.0.0.1:1")];
+    let error = home.credentials(Some("dev"), &nowhere).await.unwrap_err();
+    assert_eq!(error.kind(), AwsErrorKind::Network, "{error}");
+}
+
+#[tokio::test]
+async fn an_old_token_is_renewed_without_the_user() {
+    let server = Server::start(|asked, _| match asked.path.as_str() {
+        "/token" => reply(
+            200,
+            r#"{"accessToken":"sso-access-token","expiresIn":28800,"refreshToken":"next-refresh-token","tokenType":"Bearer"}"#,
+        ),
+        _ => portal(asked),
+    })
+    .await;
+    let home = Home::new(SSO, "");
+    home.file(
+        SSO_CACHE,
+        r#"{"accessToken":"old-access-token","expiresAt":"2026-12-01T09:00:00Z","clientId":"client-id",
+            "clientSecret":"client-secret-value","refreshToken":"first-refresh-token",
+            "registrationExpiresAt":"2027-01-01T00:00:00Z"}"#,
+    );
+    let url = server.url();
+    let aws = home.client(Some("dev"), &[("AWS_ENDPOINT_URL", &url)]);
+    assert_eq!(keys(&aws.credentials().await.unwrap()).0, "ASIASSOROLE");
+    assert_eq!(server.asked().len(), 2);
+    let secrets = "client-secret-value first-refresh-token next-refresh-token sso-access-token";
+    assert_eq!(aws.doors.redactor.redact(secrets), "*** *** *** ***");
+}
+
+#[tokio::test]
+async fn roles_follow_a_log_in_in_the_browser() {
+    let server = Server::start(|asked, before| match asked.action() {
+        "AssumeRole" => assumed("AssumeRole", before, "2026-12-01T11:00:00Z"),
+        _ => portal(asked),
+    })
+    .await;
+    let (home, url) = sso_home(&server, "2026-12-01T18:00:00Z");
+    let role = "[profile ops]\nrole_arn = arn:aws:iam::1:role/ops\nsource_profile = dev\n";
+    home.file(".aws/config", &format!("{SSO}{role}"));
+    let env = [("AWS_ENDPOINT_URL", url.as_str())];
+    let credentials = home.credentials(Some("ops"), &env).await.unwrap();
+    assert_eq!(keys(&credentials).0, "ASIAROLE00000001");
+    assert_eq!(credentials.source, "profile `ops` (SSO)");
+    let asked = server.asked();
+    assert!(
+        asked[1].header("authorization").contains("ASIASSOROLE/"),
+        "{asked:?}"
+    );
+    let refusing = Server::start(|asked, _| match asked.action() {
+        "AssumeRole" => query_error(
+            403,
+            "AccessDenied",
+            "no sts:AssumeRole on arn:aws:iam::1:role/ops",
+        ),
+        _ => portal(asked),
+    })
+    .await;
+    let url = refusing.url();
+    let error = home
+        .credentials(Some("ops"), &[("AWS_ENDPOINT_URL", &url)])
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), AwsErrorKind::Denied);
+    assert!(
+        error.to_string().contains("arn:aws:iam::1:role/ops"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn keys_in_a_file_may_be_the_source_of_their_own_role() {
+    let server =
+        Server::start(|_, before| assumed("AssumeRole", before, "2026-12-01T11:00:00Z")).await;
+    let keys_of = |extra: &str| {
+        format!("aws_access_key_id = FILEKEY\naws_secret_access_key = file-secret\n{extra}")
+    };
+    let config = format!(
+        "[profile own]\nrole_arn = arn:aws:iam::1:role/own\nsource_profile = own\n{}\
+         [profile environment]\nrole_arn = arn:aws:iam::1:role/env\ncredential_source = Environment\n\
+         [profile half]\naws_access_key_id = FILEKEY\n",
+        keys_of("")
+    );
+    let home = Home::new(&config, "");
+    let url = server.url();
+    let env = [("AWS_ENDPOINT_URL", url.as_str())];
+    home.credentials(Some("own"), &env).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(
+        asked[0]
+            .header("authorization")
+            .contains("Credential=FILEKEY/"),
+        "{asked:?}"
+    );
+    let error = home.credentials(Some("half"), &env).await.unwrap_err();
+    assert_eq!(error.to_string(), "profile `half` has only half of a key");
+}
+
+#[tokio::test]
 async fn a_token_that_ends_in_use_names_the_log_in() {
     let server = Server::start(|asked, _| match asked.method.as_str() {
         "GET" => portal(asked),

@@ -1,0 +1,168 @@
+//! That this process may write where the session file says, and could find again what it wrote: the proof
+//! without which nothing is made on AWS.
+
+use std::time::Duration;
+
+use cp9_model::Scope;
+use cp9_model::identity::Arn;
+use cp9_model::scope::{TAG_OWNER, TAG_SESSION};
+use serde_json::json;
+
+use super::client::Aws;
+use super::error::AwsError;
+use super::identity::{AwsProof, Identified, IdentityError, Wishes};
+use super::protocol::ApiCall;
+use super::retry::CallLimits;
+use super::sts::{RoleRequest, caller_identity};
+use crate::cloud::ProvenScope;
+
+/// How long an assumed role lasts: the longest that every role allows.
+const ROLE_TIME: Duration = Duration::from_hours(1);
+
+/// A proven scope with the client that acts in it.
+#[derive(Debug, Clone)]
+pub struct Proven {
+    /// The scope, which now names account, region and principal.
+    pub scope: ProvenScope,
+    /// The client of the identity that writes.
+    pub aws: Aws,
+}
+
+/// Proves each line of the identity contract. `local` is the proof that processes of this machine carry
+/// the scope; nothing is written.
+pub async fn prove(
+    known: &Identified,
+    local: &ProvenScope,
+    wishes: &Wishes<'_>,
+) -> Result<Proven, IdentityError> {
+    let known_tag = |tag: &&String| tag.as_str() != TAG_OWNER && tag.as_str() != TAG_SESSION;
+    if let Some(tag) = wishes.tags.iter().find(known_tag) {
+        return Err(IdentityError::Tag { tag: tag.clone() });
+    }
+    let (aws, principal, session_tags) = become_role(known, local.scope(), wishes).await?;
+    scan(&aws, &principal, local.scope()).await?;
+    let credentials = aws.credentials().await;
+    let credentials = credentials.map_err(|source| IdentityError::Caller {
+        profile: aws.profile().map(str::to_owned),
+        source,
+    })?;
+    let proof = AwsProof {
+        account: principal.account.clone(),
+        region: aws.region().to_owned(),
+        partition: principal.partition.clone(),
+        caller: known.principal.clone(),
+        principal,
+        owner_source: known.source,
+        credentials: credentials.source,
+        expires: credentials.expires,
+        session_tags,
+    };
+    Ok(Proven {
+        scope: local.clone().on_aws(proof),
+        aws,
+    })
+}
+
+/// The identity that writes: the role, unless there is none or it is already the running identity. Its
+/// account is judged before it is assumed and again as AWS tells it.
+async fn become_role(
+    known: &Identified,
+    scope: &Scope,
+    wishes: &Wishes<'_>,
+) -> Result<(Aws, Arn, bool), IdentityError> {
+    let here = |principal: &Arn, account: &str| {
+        let principal = principal.to_string();
+        wishes.accounts.admit(account, &principal)
+    };
+    let Some(role) = wishes
+        .role
+        .filter(|role| !known.principal.is_or_runs_as(role))
+    else {
+        here(&known.principal, &known.account)?;
+        return Ok((known.aws.clone(), known.principal.clone(), false));
+    };
+    here(role, &role.account)?;
+    let request = RoleRequest {
+        transitive_tags: vec![TAG_OWNER.into(), TAG_SESSION.into()],
+        duration: Some(ROLE_TIME),
+        ..RoleRequest::new(role.to_string(), scope.owner.as_str())
+    };
+    let request = request
+        .tag(TAG_OWNER, scope.owner.as_str())
+        .tag(TAG_SESSION, scope.session.to_string());
+    let refused = |source| IdentityError::Assume {
+        principal: known.principal.clone(),
+        role: role.clone(),
+        source,
+    };
+    let aws = known.aws.with_role(&request).await.map_err(refused)?;
+    let caller = caller_identity(&aws).await.map_err(refused)?;
+    let principal: Arn = caller.arn.parse().map_err(IdentityError::Principal)?;
+    if !principal.is_or_runs_as(role) {
+        let role = role.clone();
+        return Err(IdentityError::OtherRole { role, principal });
+    }
+    here(&principal, &caller.account)?;
+    Ok((aws, principal, true))
+}
+
+/// A question that a destroy begins with, and the permission that it needs.
+struct Question {
+    permission: &'static str,
+    call: ApiCall,
+}
+
+fn questions(scope: &Scope) -> Vec<Question> {
+    let tags = json!({
+        "TagFilters": [
+            {"Key": TAG_OWNER, "Values": [scope.owner.as_str()]},
+            {"Key": TAG_SESSION, "Values": [scope.session.as_str()]},
+        ],
+        "ResourcesPerPage": 1,
+    });
+    let tagging = "ResourceGroupsTaggingAPI_20170126";
+    let list = [
+        (
+            "tag:GetResources",
+            ApiCall::json("tagging", tagging, "GetResources", tags),
+        ),
+        (
+            "iam:ListRoles",
+            ApiCall::query("iam", "2010-05-08", "ListRoles").param("MaxItems", "1"),
+        ),
+        ("ec2:DescribeRegions", ApiCall::ec2("DescribeRegions")),
+    ];
+    let question = |(permission, call): (_, ApiCall)| Question {
+        permission,
+        call: call.limits(CallLimits::PROMPT),
+    };
+    list.into_iter().map(question).collect()
+}
+
+/// Asks all at once what a destroy of this scope would ask first.
+async fn scan(aws: &Aws, principal: &Arn, scope: &Scope) -> Result<(), IdentityError> {
+    let mut asked = tokio::task::JoinSet::new();
+    for (place, question) in questions(scope).into_iter().enumerate() {
+        let aws = aws.clone();
+        asked.spawn(async move {
+            let answer = aws.call(&question.call).await;
+            (place, question.permission, answer.map(drop))
+        });
+    }
+    let mut failed: Vec<(usize, &'static str, AwsError)> = Vec::new();
+    while let Some(answered) = asked.join_next().await {
+        if let Ok((place, permission, Err(error))) = answered {
+            failed.push((place, permission, error));
+        }
+    }
+    failed.sort_by_key(|(place, ..)| *place);
+    match failed.into_iter().next() {
+        None => Ok(()),
+        Some((_, permission, source)) => Err(IdentityError::Scan {
+            principal: principal.clone(),
+            permission,
+            region: aws.region().to_owned(),
+            source,
+        }),
+    }
+}
