@@ -4,15 +4,28 @@ use cp9_model::{Category, Explain, Scope};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A scope that a cloud has proven for this process. Only `Cloud::prove` makes one.
+use crate::aws::AwsProof;
+
+/// A scope that a cloud has proven for this process. Only `Cloud::prove` makes one; `aws::prove` widens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProvenScope {
     scope: Scope,
+    aws: Option<AwsProof>,
 }
 
 impl ProvenScope {
     pub(crate) fn new(scope: Scope) -> Self {
-        Self { scope }
+        Self { scope, aws: None }
+    }
+
+    pub(crate) fn on_aws(self, proof: AwsProof) -> Self {
+        let aws = Some(proof);
+        Self { aws, ..self }
+    }
+
+    /// Account, region and principal, where the scope reaches AWS.
+    pub fn aws(&self) -> Option<&AwsProof> {
+        self.aws.as_ref()
     }
 
     /// Owner, session and folder id.

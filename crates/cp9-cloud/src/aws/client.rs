@@ -16,7 +16,7 @@ use super::endpoint::EndpointChoices;
 use super::error::{AwsError, AwsErrorKind};
 use super::partition::Partition;
 use super::protocol::{ApiCall, ApiReply};
-use super::retry::{self, CallLimits};
+use super::retry::{CallLimits, Tries};
 use super::sts::RoleRequest;
 
 /// Who and where.
@@ -149,11 +149,15 @@ impl Aws {
         let limits = call.limits.unwrap_or(self.limits);
         // Before the first try, because what gives the credentials has retries of its own.
         self.credentials().await?;
-        retry::run(&self.doors, limits, call.idempotent, async |limit| {
-            self.attempt(call, limit).await
-        })
-        .await
-        .map_err(|error| error.redacted(&self.doors.redactor))
+        let mut tries = Tries::new(&self.doors, limits, call.idempotent);
+        loop {
+            let error = match self.attempt(call, tries.limit()).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let error = error.redacted(&self.doors.redactor);
+            tries.after(error).await?;
+        }
     }
 
     /// How far the time of AWS is ahead of this machine's, as of the last answer; negative when
@@ -184,7 +188,7 @@ impl Aws {
     }
 
     pub(super) async fn choices(&self) -> Result<&EndpointChoices, AwsError> {
-        let load = async || {
+        let load = || async {
             let mut choices = EndpointChoices::of(&self.doors.env);
             self.profiles().await?.add_endpoints(&mut choices);
             Ok(choices)

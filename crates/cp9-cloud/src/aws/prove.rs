@@ -9,7 +9,6 @@ use cp9_model::scope::{TAG_OWNER, TAG_SESSION};
 use serde_json::json;
 
 use super::client::Aws;
-use super::error::AwsError;
 use super::identity::{AwsProof, Identified, IdentityError, Wishes};
 use super::protocol::ApiCall;
 use super::retry::CallLimits;
@@ -112,7 +111,7 @@ struct Question {
     call: ApiCall,
 }
 
-fn questions(scope: &Scope) -> Vec<Question> {
+fn questions(scope: &Scope) -> [Question; 3] {
     let tags = json!({
         "TagFilters": [
             {"Key": TAG_OWNER, "Values": [scope.owner.as_str()]},
@@ -136,33 +135,29 @@ fn questions(scope: &Scope) -> Vec<Question> {
         permission,
         call: call.limits(CallLimits::PROMPT),
     };
-    list.into_iter().map(question).collect()
+    list.map(question)
 }
 
 /// Asks all at once what a destroy of this scope would ask first.
 async fn scan(aws: &Aws, principal: &Arn, scope: &Scope) -> Result<(), IdentityError> {
-    let mut asked = tokio::task::JoinSet::new();
-    for (place, question) in questions(scope).into_iter().enumerate() {
-        let aws = aws.clone();
-        asked.spawn(async move {
-            let answer = aws.call(&question.call).await;
-            (place, question.permission, answer.map(drop))
-        });
-    }
-    let mut failed: Vec<(usize, &'static str, AwsError)> = Vec::new();
-    while let Some(answered) = asked.join_next().await {
-        if let Ok((place, permission, Err(error))) = answered {
-            failed.push((place, permission, error));
-        }
-    }
-    failed.sort_by_key(|(place, ..)| *place);
-    match failed.into_iter().next() {
-        None => Ok(()),
-        Some((_, permission, source)) => Err(IdentityError::Scan {
-            principal: principal.clone(),
-            permission,
-            region: aws.region().to_owned(),
-            source,
-        }),
-    }
+    let [tagged, roles, regions] = questions(scope);
+    let answers = tokio::join!(
+        ask(aws, principal, tagged),
+        ask(aws, principal, roles),
+        ask(aws, principal, regions)
+    );
+    answers.0.and(answers.1).and(answers.2)
 }
+
+async fn ask(aws: &Aws, principal: &Arn, question: Question) -> Result<(), IdentityError> {
+    let answer = Box::pin(aws.call(&question.call)).await;
+    answer.map(drop).map_err(|source| IdentityError::Scan {
+        principal: principal.clone(),
+        permission: question.permission,
+        region: aws.region().to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -48,38 +48,52 @@ impl CallLimits {
     };
 }
 
-/// Calls until it succeeds, may not be repeated, or the limits are reached. `attempt` is told how
-/// long it may take.
-pub(crate) async fn run<T>(
-    doors: &Doors,
+/// The tries of one call. A loop around them instead of a closure in them, because the future of a
+/// borrowing closure cannot be sent to another task.
+pub(crate) struct Tries<'d> {
+    doors: &'d Doors,
     limits: CallLimits,
     idempotent: bool,
-    mut attempt: impl AsyncFnMut(Duration) -> Result<T, AwsError>,
-) -> Result<T, AwsError> {
-    let deadline = Instant::now() + limits.overall;
-    let mut tried = 0;
-    let mut silences = 0;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let error = match attempt(left.min(limits.attempt)).await {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        tried += 1;
-        silences += u32::from(error.kind() == AwsErrorKind::Timeout);
-        let error = error.edit(|facts| facts.attempts = tried);
-        if tried >= limits.attempts || silences >= MOST_SILENCES || !may_repeat(&error, idempotent)
-        {
-            return Err(error);
+    deadline: Instant,
+    tried: u32,
+    silences: u32,
+}
+
+impl<'d> Tries<'d> {
+    /// The clock of the overall limit runs from here.
+    pub(crate) fn new(doors: &'d Doors, limits: CallLimits, idempotent: bool) -> Self {
+        Self {
+            doors,
+            limits,
+            idempotent,
+            deadline: Instant::now() + limits.overall,
+            tried: 0,
+            silences: 0,
         }
-        let pause = pause(&error, tried, fraction());
-        if Instant::now() + pause >= deadline {
+    }
+
+    /// How long the next try may take.
+    pub(crate) fn limit(&self) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        left.min(self.limits.attempt)
+    }
+
+    /// Waits after a failed try for the next one; gives the failure back when there is none,
+    /// because the call may not be repeated or the limits are reached.
+    pub(crate) async fn after(&mut self, error: AwsError) -> Result<(), AwsError> {
+        self.tried += 1;
+        self.silences += u32::from(error.kind() == AwsErrorKind::Timeout);
+        let error = error.edit(|facts| facts.attempts = self.tried);
+        let spent = self.tried >= self.limits.attempts || self.silences >= MOST_SILENCES;
+        let pause = pause(&error, self.tried, fraction());
+        let late = Instant::now() + pause >= self.deadline;
+        if spent || late || !may_repeat(&error, self.idempotent) {
             return Err(error);
         }
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = doors.cancel.cancelled() => {
-                return Err(error.edit(|facts| facts.kind = AwsErrorKind::Interrupted));
+            () = tokio::time::sleep(pause) => Ok(()),
+            () = self.doors.cancel.cancelled() => {
+                Err(error.edit(|facts| facts.kind = AwsErrorKind::Interrupted))
             }
         }
     }

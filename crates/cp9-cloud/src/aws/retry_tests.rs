@@ -15,6 +15,22 @@ const LIMITS: CallLimits = CallLimits {
     attempts: 5,
 };
 
+/// Tries until one succeeds or there are no more.
+async fn run<T>(
+    doors: &Doors,
+    limits: CallLimits,
+    idempotent: bool,
+    mut attempt: impl AsyncFnMut(Duration) -> Result<T, AwsError>,
+) -> Result<T, AwsError> {
+    let mut tries = Tries::new(doors, limits, idempotent);
+    loop {
+        match attempt(tries.limit()).await {
+            Ok(value) => return Ok(value),
+            Err(error) => tries.after(error).await?,
+        }
+    }
+}
+
 /// How often a call that always fails so is tried.
 async fn tries(idempotent: bool, fail: impl Fn() -> AwsError) -> (u32, AwsError) {
     let count = Cell::new(0);

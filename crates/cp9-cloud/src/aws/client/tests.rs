@@ -9,7 +9,10 @@ use serde_json::json;
 use crate::aws::tests::{
     Answer, KEY, SECRET, Server, client, doors, identity, in_region, query_error, reply, reply_with,
 };
-use crate::aws::{ApiCall, Aws, AwsError, AwsErrorKind, AwsSettings, CallLimits, caller_identity};
+use crate::aws::{
+    ApiCall, Aws, AwsError, AwsErrorKind, AwsSettings, CallLimits, Paging, RoleRequest,
+    caller_identity,
+};
 
 const QUICK: CallLimits = CallLimits {
     attempt: Duration::from_secs(5),
@@ -359,6 +362,28 @@ async fn a_region_comes_from_the_settings_then_the_environment() {
         .unwrap_err();
     assert_eq!(error.kind(), AwsErrorKind::Config);
     assert!(error.remedy().unwrap().contains("AWS_REGION"), "{error}");
+}
+
+/// A reaper asks many regions at once, each in a task of its own.
+#[tokio::test]
+async fn calls_can_be_made_by_tasks() {
+    let server = Server::start(|_, _| reply(200, "<R/>")).await;
+    let aws = client(&server);
+    let mut asked = tokio::task::JoinSet::new();
+    for region in ["eu-west-1", "us-east-1", "ap-south-1"] {
+        let aws = aws.in_region(region);
+        asked.spawn(async move {
+            let role = RoleRequest::new("arn:aws:iam::1:role/none", "ann");
+            let _ = aws.with_role(&role).await;
+            let paging = Paging::token("NextToken", "nextToken");
+            aws.pages(&describe(), &paging)
+                .await
+                .map(|pages| pages.len())
+        });
+    }
+    while let Some(pages) = asked.join_next().await {
+        assert_eq!(pages.unwrap().unwrap(), 1);
+    }
 }
 
 /// The real clock works too: a date of today is signed.
