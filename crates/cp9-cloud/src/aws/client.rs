@@ -151,7 +151,8 @@ impl Aws {
         self.credentials().await?;
         let mut tries = Tries::new(&self.doors, limits, call.idempotent);
         loop {
-            let error = match self.attempt(call, tries.limit()).await {
+            // Boxed, so that what calls and awaits stays small however deep it is nested.
+            let error = match Box::pin(self.attempt(call, tries.limit())).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };

@@ -133,7 +133,7 @@ impl Source {
                 return Ok(kept.credentials.clone());
             }
         }
-        let error = match self.load(aws).await {
+        let error = match Box::pin(self.load(aws)).await {
             Ok(credentials) => {
                 *kept = Some(Kept::now(credentials.clone()));
                 return Ok(credentials);
@@ -158,7 +158,7 @@ impl Source {
         if kept.as_ref().is_some_and(differs) {
             return true;
         }
-        match self.load(aws).await {
+        match Box::pin(self.load(aws)).await {
             Ok(credentials) => differs(kept.insert(Kept::now(credentials))),
             Err(_) => false,
         }
