@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod env;
 pub mod files;
+pub mod follow;
 pub mod git;
 pub mod http;
 pub mod lines;
@@ -14,10 +15,12 @@ pub mod program;
 pub mod record;
 pub mod redact;
 pub mod secret;
+pub mod terraform;
 
 pub use clock::Clock;
 pub use env::Environment;
 pub use files::FileError;
+pub use follow::{FollowEnd, Followed, Limits};
 pub use http::{HttpError, HttpReply, HttpRequest, HttpResponse};
 pub use lines::{RedactingLines, strip_control};
 pub use lock::{FileLock, LockError, LockInfo};

@@ -222,7 +222,7 @@ impl Cmd {
     }
 
     /// The whole environment of the program.
-    pub(super) fn environment<'c>(&'c self, base: &'c Environment) -> BTreeMap<&'c str, &'c str> {
+    pub(crate) fn environment<'c>(&'c self, base: &'c Environment) -> BTreeMap<&'c str, &'c str> {
         let inherited = base
             .iter()
             .filter(|(name, _)| self.inherit && !self.removes(name));
