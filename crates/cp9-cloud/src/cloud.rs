@@ -59,6 +59,16 @@ pub enum LedgerEntry {
         /// Its number.
         port: u16,
     },
+    /// A resource of the substrate.
+    Resource {
+        /// The account that it is in.
+        account: String,
+        /// The region that the substrate is in.
+        region: String,
+        /// Which one, and how far it has come.
+        #[serde(flatten)]
+        resource: cp9_model::substrate::Resource,
+    },
 }
 
 /// Something that exists for a scope.

@@ -28,7 +28,7 @@ pub(crate) fn because(
             pid: *pid,
             start_time: *start_time,
         }),
-        LedgerEntry::Port { .. } => false,
+        LedgerEntry::Port { .. } | LedgerEntry::Resource { .. } => false,
     });
     if known {
         return Some("ledger");

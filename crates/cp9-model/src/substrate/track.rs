@@ -68,6 +68,30 @@ pub enum StepKind {
     Failed,
 }
 
+impl Plan {
+    /// What it will make outside, by the names that it knows.
+    pub fn makes(&self) -> Vec<Resource> {
+        let outside = |provider: &str| reach(provider) != Reach::Inner;
+        let made = self.managed().filter(|change| change.change.makes());
+        made.filter(|change| outside(&change.provider_name))
+            .map(|change| {
+                let after = &change.change.after;
+                let named = names::of(&change.kind, |key| after.get(key).is_some());
+                let name = named.and_then(|named| after.get(named.attribute)?.as_str());
+                Resource {
+                    address: change.address.clone(),
+                    kind: change.kind.clone(),
+                    name: name.map(str::to_owned),
+                    id: None,
+                    arn: None,
+                    status: ResourceStatus::Planned,
+                    in_state: false,
+                }
+            })
+            .collect()
+    }
+}
+
 /// Everything known of a substrate's resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -77,30 +101,13 @@ pub struct Track {
 }
 
 impl Track {
-    /// Takes in what a plan will make.
-    pub fn plan(&mut self, plan: &Plan) {
-        for change in plan.managed() {
-            let outside = reach(&change.provider_name) != Reach::Inner;
-            if !change.change.makes() || !outside {
-                continue;
+    /// Takes in what a plan will make. What was begun before and never seen in a state stays as it is.
+    pub fn plan(&mut self, made: &[Resource]) {
+        for one in made {
+            let known = self.find(&one.address).is_some_and(|one| !one.in_state);
+            if !known {
+                self.resources.push(one.clone());
             }
-            let after = &change.change.after;
-            let named = names::of(&change.kind, |key| after.get(key).is_some());
-            let name = named.and_then(|named| after.get(named.attribute)?.as_str());
-            let known = self.find(&change.address).is_some_and(|one| !one.in_state);
-            if known {
-                // It was begun before and never seen in a state: what is known of it stays.
-                continue;
-            }
-            self.resources.push(Resource {
-                address: change.address.clone(),
-                kind: change.kind.clone(),
-                name: name.map(str::to_owned),
-                id: None,
-                arn: None,
-                status: ResourceStatus::Planned,
-                in_state: false,
-            });
         }
     }
 
@@ -222,7 +229,7 @@ mod tests {
     #[test]
     fn what_was_begun_and_is_in_no_state_is_an_orphan_by_name() {
         let mut track = Track::default();
-        track.plan(&plan(&["a", "b", "c"]));
+        track.plan(&plan(&["a", "b", "c"]).makes());
         assert_eq!(track.orphans().count(), 3, "an apply may have begun them");
         assert!(track.step(&step("a", "create", StepKind::Started, None)));
         assert!(track.step(&step("a", "create", StepKind::Completed, Some("u-a"))));
@@ -234,7 +241,7 @@ mod tests {
         assert_eq!(orphans.len(), 1, "{orphans:?}");
         assert_eq!(orphans[0].name.as_deref(), Some("demo-b"));
         assert_eq!(orphans[0].status, ResourceStatus::Creating);
-        track.plan(&plan(&["b"]));
+        track.plan(&plan(&["b"]).makes());
         assert_eq!(track.orphans().count(), 1, "planned again, still one");
         track.settle(&state(&[("a", "u-a"), ("b", "u-b")]));
         assert_eq!(track.orphans().count(), 0);
@@ -244,7 +251,7 @@ mod tests {
     #[test]
     fn a_created_id_that_the_state_does_not_have_stays_beside_its_successor() {
         let mut track = Track::default();
-        track.plan(&plan(&["a"]));
+        track.plan(&plan(&["a"]).makes());
         track.step(&step("a", "create", StepKind::Completed, Some("one")));
         track.settle(&state(&[("a", "two")]));
         let orphans: Vec<_> = track
