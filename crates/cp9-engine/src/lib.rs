@@ -14,6 +14,7 @@ mod facts;
 mod fault;
 mod folder;
 mod host;
+mod identity;
 mod registry;
 mod run;
 mod select;

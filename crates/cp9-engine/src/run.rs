@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use cp9_cloud::ProvenScope;
+use cp9_cloud::aws::{Aws, Identified};
 use cp9_loop::embedded::Client;
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::control::ControllerStatus;
@@ -49,7 +50,10 @@ pub(crate) struct Mode {
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     pub(crate) owner: Option<Owner>,
+    pub(crate) identified: Option<Identified>,
     pub(crate) scope: Option<ProvenScope>,
+    /// The client of the identity that writes to AWS.
+    pub(crate) aws: Option<Aws>,
     pub(crate) delivery: OnceCell<AppTree>,
     pub(crate) inputs: Option<Vec<ServiceInput>>,
     pub(crate) host: Option<HostFacts>,
@@ -66,6 +70,13 @@ pub(crate) struct Made {
 #[error("no state before this one made the {what}")]
 pub(crate) struct NotMade {
     what: &'static str,
+}
+
+impl NotMade {
+    /// Something that should have been made.
+    pub(crate) fn of(what: &'static str) -> Self {
+        Self { what }
+    }
 }
 
 impl Explain for NotMade {
@@ -107,6 +118,8 @@ macro_rules! made {
 made! {
     /// The owner.
     owner: Owner = "owner";
+    /// The identity that AWS confirmed.
+    identified: Identified = "identity";
     /// The proven scope.
     scope: ProvenScope = "proven scope";
     /// The app-delivery inputs.
@@ -130,13 +143,13 @@ impl Run<'_> {
 
     /// Who and where.
     pub(crate) fn target(&self) -> Target {
-        target(
-            &self.config,
-            self.made
-                .owner
-                .as_ref()
-                .or(self.session.state.owner.as_ref()),
-        )
+        let owner = self.made.owner.as_ref();
+        let owner = owner.or(self.session.state.owner.as_ref());
+        let proof = self.made.scope.as_ref().and_then(ProvenScope::aws);
+        Target {
+            account: proof.map(|proof| proof.account.clone()),
+            ..target(&self.config, owner)
+        }
     }
 
     /// Tells the person where a state stands.

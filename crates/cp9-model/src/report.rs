@@ -1,6 +1,7 @@
 //! What commands return: typed reports, rendered as text or JSON by the binary.
 
 mod deploy;
+mod identity;
 
 pub mod doctor;
 pub mod setup;
@@ -18,6 +19,7 @@ pub use setup::SetupReport;
 pub use stub::StubReport;
 
 pub use deploy::{DeployReport, DeployStep};
+pub use identity::IdentityReport;
 
 /// The result of `up`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +48,9 @@ pub struct StatusReport {
     pub owner: String,
     /// The session folder.
     pub folder: String,
+    /// The identity that was last proven, where the session writes to a cloud.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<IdentityReport>,
     /// Every state of the lifecycle.
     pub states: Vec<StateReport>,
     /// Every service.

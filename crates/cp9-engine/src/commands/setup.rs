@@ -2,17 +2,19 @@
 //! nothing, and needs neither a session nor a session file.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cp9_cloud::Cloud as _;
+use cp9_cloud::aws::{self, AwsProof};
 use cp9_cloud::local::Local;
+use cp9_cloud::{Cloud as _, ProvenScope};
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::output::Target;
 use cp9_model::report::SetupReport;
 use cp9_model::report::setup::CloudProof;
 use cp9_model::{Owner, Scope, SessionName};
+use jiff::Timestamp;
 
 use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Outcome, invalid};
-use crate::{run, select};
+use crate::{identity, run, select};
 
 /// The name that stands in the proof where no session file gives one.
 const NAME: &str = "setup";
@@ -23,23 +25,76 @@ pub async fn setup(engine: &Engine, select: Select) -> Outcome<SetupReport> {
         Ok(found) => found,
         Err(error) => return Outcome::failed(error, Target::default()),
     };
-    let owner = owner(engine);
-    let target = found
-        .as_ref()
-        .map(|(_, config)| run::target(config, Some(&owner)))
-        .unwrap_or_default();
     let (file, config) = found.unzip();
-    match local(engine, config.as_ref(), owner).await {
-        Ok(proof) => Outcome {
-            report: Some(SetupReport {
-                file: file.map(Utf8PathBuf::into_string),
-                clouds: vec![proof],
-                created: Vec::new(),
-            }),
-            error: None,
-            target,
-        },
+    let mut target = config
+        .as_ref()
+        .map(|config| run::target(config, None))
+        .unwrap_or_default();
+    match Box::pin(prove(engine, config.as_ref())).await {
+        Ok(proven) => {
+            target.owner = Some(proven.owner);
+            target.account = proven.account;
+            Outcome {
+                report: Some(SetupReport {
+                    file: file.map(Utf8PathBuf::into_string),
+                    clouds: proven.clouds,
+                    created: Vec::new(),
+                }),
+                error: None,
+                target,
+            }
+        }
         Err(error) => Outcome::failed(error, target),
+    }
+}
+
+/// What was proven, and for whom.
+struct Proofs {
+    owner: String,
+    account: Option<String>,
+    clouds: Vec<CloudProof>,
+}
+
+async fn prove(engine: &Engine, config: Option<&ResolvedConfig>) -> Result<Proofs, EngineError> {
+    let remote = config
+        .and_then(|config| identity::client(engine, config).zip(identity::wishes(engine, config)));
+    let Some((client, wishes)) = remote else {
+        let owner = owner(engine);
+        let (_, proof) = local(engine, config, owner).await?;
+        return Ok(Proofs {
+            owner: proof.owner.clone(),
+            account: None,
+            clouds: vec![proof],
+        });
+    };
+    let known = aws::identify(client, &wishes).await?;
+    let (scope, here) = local(engine, config, known.owner.clone()).await?;
+    let proven = aws::prove(&known, &scope, &wishes).await?;
+    let Some(proof) = proven.scope.aws() else {
+        return Err(run::NotMade::of("AWS proof").into());
+    };
+    let there = on_aws(proof, &known.owner, engine);
+    Ok(Proofs {
+        owner: known.owner.to_string(),
+        account: Some(proof.account.clone()),
+        clouds: vec![here, there],
+    })
+}
+
+/// What the identity contract asks for, line by line.
+fn on_aws(proof: &AwsProof, owner: &Owner, engine: &Engine) -> CloudProof {
+    let left = |at: Timestamp| at.duration_since(engine.doors.clock.now()).as_secs() / 60;
+    let lasts = proof.expires.map_or_else(
+        || "which do not expire".to_owned(),
+        |at| format!("for {} more minutes", left(at)),
+    );
+    let mut proofs = identity::told(proof);
+    proofs.insert(0, format!("the owner was proven by {}", proof.caller));
+    CloudProof {
+        cloud: "aws".into(),
+        owner: owner.to_string(),
+        proofs,
+        credentials: format!("{}, {lasts}", proof.credentials),
     }
 }
 
@@ -75,7 +130,7 @@ async fn local(
     engine: &Engine,
     config: Option<&ResolvedConfig>,
     owner: Owner,
-) -> Result<CloudProof, EngineError> {
+) -> Result<(ProvenScope, CloudProof), EngineError> {
     let session = match config {
         Some(config) => config.name.clone(),
         None => NAME.parse::<SessionName>()?,
@@ -87,16 +142,17 @@ async fn local(
     };
     // No process lies in there, so the environment alone can tell.
     let nowhere = Utf8Path::new("/dev/null").join(&scope.id);
-    Local::new(engine.doors.clone(), nowhere)
+    let proven = Local::new(engine.doors.clone(), nowhere)
         .prove(scope)
         .await?;
-    Ok(CloudProof {
+    let proof = CloudProof {
         cloud: "local".into(),
         owner: owner.to_string(),
         proofs: vec![
             "a scope was read back from a child process that carried it".into(),
             "that process was ended again".into(),
         ],
-        credentials: "none are needed, as nothing outside this machine is written to".into(),
-    })
+        credentials: "none are needed for this machine".into(),
+    };
+    Ok((proven, proof))
 }

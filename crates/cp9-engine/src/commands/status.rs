@@ -23,7 +23,7 @@ use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Outcome};
 use crate::folder::Folder;
 use crate::host::ChildRecord;
-use crate::{run, select, session, settled};
+use crate::{identity, run, select, session, settled};
 
 /// How `status` behaves.
 #[derive(Debug, Clone, Default)]
@@ -79,6 +79,8 @@ pub(crate) struct OnDisk {
     pub(crate) host: Option<HostFacts>,
     pub(crate) graph: Option<ServiceGraph>,
     pub(crate) plan: Option<DevPlan>,
+    /// The account that was last proven.
+    pub(crate) account: Option<String>,
 }
 
 /// Reads what a session has on disk. Files that do not exist yet, or cannot be read, are none.
@@ -92,6 +94,7 @@ pub(crate) fn on_disk(engine: &Engine, folder: &Folder) -> Result<OnDisk, Engine
         host: json(engine, &folder.host()),
         graph: json(engine, &folder.graph()),
         plan: json(engine, &folder.dev_plan()),
+        account: identity::recorded(engine, folder).map(|identity| identity.aws.account),
     })
 }
 
@@ -167,9 +170,12 @@ pub(crate) fn target(disk: &OnDisk) -> Target {
         session: Some(disk.state.name.to_string()),
         ..Target::default()
     };
-    disk.config
-        .as_ref()
-        .map_or_else(plain, |config| run::target(config, owner))
+    let target = disk.config.as_ref();
+    let target = target.map_or_else(plain, |config| run::target(config, owner));
+    Target {
+        account: disk.account.clone(),
+        ..target
+    }
 }
 
 fn report(
@@ -198,6 +204,7 @@ fn report(
             .map(ToString::to_string)
             .unwrap_or_default(),
         folder: folder.root.to_string(),
+        identity: identity::report(engine, folder),
         states: states(&disk.state),
         services: services(engine, folder, disk, now),
         controller,

@@ -59,7 +59,7 @@ pub(super) async fn renew(
     };
     let mut run = begin(engine, &options, "deploy", checked, progress)?;
     run.mode.fail_fast = false;
-    let driven = drive::drive(&mut run).await;
+    let driven = Box::pin(drive::drive(&mut run)).await;
     run.session.unlock();
     driven
 }
@@ -71,7 +71,7 @@ pub(super) fn resolved(engine: &Engine, select: &Select) -> Result<ResolvedConfi
 }
 
 async fn bring_up(mut run: Run<'_>) -> Outcome<UpReport> {
-    let driven = drive::drive(&mut run).await;
+    let driven = Box::pin(drive::drive(&mut run)).await;
     let report = report(&run);
     let target = run.target();
     let error = driven

@@ -1,10 +1,13 @@
 //! `iam_ready`: this process may act for the scope, and can find what belongs to it.
 
-use cp9_cloud::Cloud as _;
+use cp9_cloud::aws;
 use cp9_cloud::local::Local;
+use cp9_cloud::{Cloud as _, ProvenScope};
 use cp9_model::Scope;
+use cp9_model::config::resolved::CloudName;
 
 use crate::error::EngineError;
+use crate::identity;
 use crate::registry::Registry;
 use crate::run::{Ran, Run};
 
@@ -21,18 +24,39 @@ pub(crate) fn input(run: &Run<'_>) -> String {
         &run.made.owner,
         &run.config.name,
         &run.session.state.id,
-        run.config.target.cloud,
+        &run.config.target,
     ))
 }
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let cloud = Local::new(run.engine.doors.clone(), run.session.folder.root.clone());
-    run.made.scope = Some(cloud.prove(scope(run)?).await?);
+    let scope = scope(run)?;
+    let mut evidence = vec!["the scope was read back from a process that carried it".to_owned()];
+    let local = cloud.prove(scope).await?;
+    if run.config.target.cloud == CloudName::Aws {
+        evidence.extend(on_aws(run, &local).await?);
+    } else {
+        run.made.scope = Some(local);
+    }
     let registry = Registry::new(&run.engine.doors, &run.dirs);
     registry
         .own(run.engine, &run.session.folder, run.made.owner()?)
         .await?;
-    Ok(Ran::with(
-        "the scope was read back from a process that carried it",
-    ))
+    Ok(Ran::Done(evidence))
+}
+
+/// Proves the identity that writes to AWS, and records what was proven.
+async fn on_aws(run: &mut Run<'_>, local: &ProvenScope) -> Result<Vec<String>, EngineError> {
+    let known = run.made.identified()?;
+    let Some(wishes) = identity::wishes(run.engine, &run.config) else {
+        return Ok(Vec::new());
+    };
+    let proven = Box::pin(aws::prove(known, local, &wishes)).await?;
+    let evidence = proven.scope.aws().map(identity::told).unwrap_or_default();
+    if let Some(proof) = proven.scope.aws() {
+        identity::record(run.engine, &run.session.folder, proof)?;
+    }
+    run.made.scope = Some(proven.scope);
+    run.made.aws = Some(proven.aws);
+    Ok(evidence)
 }

@@ -49,7 +49,7 @@ pub(crate) async fn observe(run: &mut Run<'_>, state: StateName) -> Result<bool,
     match state {
         StateName::Preflight => proven(preflight::run(run).await),
         StateName::ConfigLoad => config_load::observe(run),
-        StateName::OwnerIdentityReady => proven(owner_identity_ready::run(run)),
+        StateName::OwnerIdentityReady => proven(owner_identity_ready::run(run).await),
         StateName::IamReady => proven(iam_ready::run(run).await),
         StateName::HostReady => host_ready::observe(run),
         StateName::ServicePlan => service_plan::observe(run),
@@ -71,7 +71,7 @@ pub(crate) async fn run(run: &mut Run<'_>, state: StateName) -> Result<Ran, Engi
     match state {
         StateName::Preflight => preflight::run(run).await,
         StateName::ConfigLoad => config_load::run(run),
-        StateName::OwnerIdentityReady => owner_identity_ready::run(run),
+        StateName::OwnerIdentityReady => owner_identity_ready::run(run).await,
         StateName::IamReady => iam_ready::run(run).await,
         StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => {
             Ok(substrate::run())

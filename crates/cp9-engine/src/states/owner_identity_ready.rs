@@ -1,12 +1,14 @@
-//! `owner_identity_ready`: who the session belongs to. On the `local` cloud there is no principal: the
-//! owner is `CP9_OWNER`, else what the session already has, else the word `local`; it proves nobody.
+//! `owner_identity_ready`: who the session belongs to. On AWS it is who the credentials prove. On the `local`
+//! cloud there is no principal: the owner is `CP9_OWNER`, else what the session already has, else the word
+//! `local`; it proves nobody.
 
-use cp9_model::config::resolved::CloudName;
+use cp9_cloud::aws;
 use cp9_model::lifecycle::Event;
 use cp9_model::{Category, Explain, Owner};
 use thiserror::Error;
 
 use crate::error::EngineError;
+use crate::identity::{self, ENV_CLAIM};
 use crate::run::{Ran, Run};
 
 /// The owner changed while the session lives.
@@ -16,6 +18,8 @@ struct OwnerChanged {
     session: String,
     has: Owner,
     wants: Owner,
+    /// True where a cloud says who wants it.
+    proven: bool,
 }
 
 impl Explain for OwnerChanged {
@@ -26,10 +30,17 @@ impl Explain for OwnerChanged {
         "owner-changed"
     }
     fn remedy(&self) -> Option<String> {
-        Some(format!(
-            "set CP9_OWNER={}, or run `cp9 destroy --session {}` first",
-            self.has, self.session
-        ))
+        Some(if self.proven {
+            format!(
+                "sign in as `{}`, or choose another `name` in a folder of your own",
+                self.has
+            )
+        } else {
+            format!(
+                "set CP9_OWNER={}, or run `cp9 destroy --session {}` first",
+                self.has, self.session
+            )
+        })
     }
 }
 
@@ -43,6 +54,7 @@ fn decide(asked: Option<&str>, has: Option<&Owner>, session: &str) -> Result<Own
             session: session.into(),
             has: has.clone(),
             wants,
+            proven: false,
         }
         .into()),
         (Some(owner), _) => Ok(owner),
@@ -53,24 +65,57 @@ fn decide(asked: Option<&str>, has: Option<&Owner>, session: &str) -> Result<Own
 
 pub(crate) fn input(run: &Run<'_>) -> String {
     super::digest(&(
-        run.config.target.cloud == CloudName::Local,
-        run.engine.doors.env.get("CP9_OWNER"),
+        &run.config.target,
+        &run.config.ci,
+        run.engine.doors.env.get(ENV_CLAIM),
     ))
 }
 
-pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
-    let asked = run.engine.doors.env.get("CP9_OWNER");
-    let owner = decide(
-        asked,
-        run.session.state.owner.as_ref(),
-        &run.session.folder.name,
-    )?;
+pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
+    let wishes = identity::wishes(run.engine, &run.config);
+    let (owner, evidence) = match identity::client(run.engine, &run.config).zip(wishes) {
+        Some((client, wishes)) => {
+            let known = Box::pin(aws::identify(client, &wishes)).await?;
+            let has = run.session.state.owner.as_ref();
+            refuse_other(&run.session.folder.name, has, &known.owner)?;
+            let evidence = format!("owner {}, proven by {}", known.owner, known.principal);
+            let owner = known.owner.clone();
+            run.made.identified = Some(known);
+            (owner, evidence)
+        }
+        None => on_this_machine(run)?,
+    };
     run.session.event(Event::Owned {
         owner: owner.clone(),
     })?;
-    let evidence = format!("owner {owner}, on this machine alone");
     run.made.owner = Some(owner);
     Ok(Ran::with(evidence))
+}
+
+fn on_this_machine(run: &Run<'_>) -> Result<(Owner, String), EngineError> {
+    let asked = run.engine.doors.env.get(ENV_CLAIM);
+    let has = run.session.state.owner.as_ref();
+    let owner = decide(asked, has, &run.session.folder.name)?;
+    let evidence = format!("owner {owner}, on this machine alone");
+    Ok((owner, evidence))
+}
+
+/// What a session has begun as one owner's, no other may go on with.
+pub(crate) fn refuse_other(
+    session: &str,
+    has: Option<&Owner>,
+    proven: &Owner,
+) -> Result<(), EngineError> {
+    match has {
+        Some(has) if has != proven => Err(OwnerChanged {
+            session: session.into(),
+            has: has.clone(),
+            wants: proven.clone(),
+            proven: true,
+        }
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ const THIS_BUILD: &[Missing] = &[
     ("/host/mode", When::Is("local-k3d"), "use `process`"),
     ("/host/mode", When::Is("existing-cluster"), "use `process`"),
     ("/host/mode", When::Is("remote-ec2-k3d"), "use `process`"),
-    ("/target/cloud", When::Is("aws"), "use `local`"),
     ("/target/cloud", When::Is("gcp"), "use `local`"),
     ("/target/cloud", When::Is("azure"), "use `local`"),
     ("/target/cloud", When::Is("alicloud"), "use `local`"),

@@ -13,7 +13,7 @@ mod tags;
 mod track;
 
 pub use check::{Expected, check, untagged};
-pub use names::{bears, cut};
+pub use names::{Whereabouts, bears, cut, import_id};
 pub use offence::{Offence, Rule};
 pub use plan::{Plan, Unreadable};
 pub use state::{StateResource, TerraformState};

@@ -116,6 +116,72 @@ pub(super) fn of(kind: &str, has: impl Fn(&str) -> bool) -> Option<Named> {
     })
 }
 
+/// Types that the provider imports by their name.
+const BY_NAME: &[&str] = &[
+    "aws_autoscaling_group",
+    "aws_cloudwatch_log_group",
+    "aws_cloudwatch_metric_alarm",
+    "aws_db_instance",
+    "aws_db_option_group",
+    "aws_db_parameter_group",
+    "aws_db_proxy",
+    "aws_db_subnet_group",
+    "aws_dynamodb_table",
+    "aws_ecr_repository",
+    "aws_ecs_cluster",
+    "aws_elasticache_cluster",
+    "aws_elasticache_replication_group",
+    "aws_elasticache_subnet_group",
+    "aws_iam_group",
+    "aws_iam_instance_profile",
+    "aws_iam_role",
+    "aws_iam_user",
+    "aws_key_pair",
+    "aws_kinesis_stream",
+    "aws_kms_alias",
+    "aws_lambda_function",
+    "aws_rds_cluster",
+    "aws_rds_cluster_instance",
+    "aws_rds_cluster_parameter_group",
+    "aws_s3_bucket",
+    "aws_ssm_parameter",
+];
+
+/// Where a resource is, for ids that say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whereabouts<'a> {
+    /// `aws`, `aws-cn` and so on.
+    pub partition: &'a str,
+    /// The account.
+    pub account: &'a str,
+    /// The region.
+    pub region: &'a str,
+}
+
+/// The id by which the provider finds a resource of this name; none where the name is not enough.
+pub fn import_id(kind: &str, name: &str, at: Whereabouts<'_>) -> Option<String> {
+    let Whereabouts {
+        partition,
+        account,
+        region,
+    } = at;
+    if BY_NAME.contains(&kind) {
+        return Some(name.to_owned());
+    }
+    Some(match kind {
+        "aws_iam_policy" => format!("arn:{partition}:iam::{account}:policy/{name}"),
+        "aws_sns_topic" => format!("arn:{partition}:sns:{region}:{account}:{name}"),
+        "aws_sfn_state_machine" => {
+            format!("arn:{partition}:states:{region}:{account}:stateMachine:{name}")
+        }
+        "aws_sqs_queue" => {
+            let suffix = if partition == "aws-cn" { ".cn" } else { "" };
+            format!("https://sqs.{region}.amazonaws.com{suffix}/{account}/{name}")
+        }
+        _ => return None,
+    })
+}
+
 /// A name for `what` of a session, cut with a hash where it is longer than the service takes.
 pub fn cut(session: &str, what: &str, limit: usize) -> String {
     let whole = format!("{session}-{what}");
@@ -192,9 +258,35 @@ mod tests {
     }
 
     #[test]
+    fn ids_for_an_import_come_from_the_name() {
+        let at = Whereabouts {
+            partition: "aws",
+            account: "111122223333",
+            region: "us-west-2",
+        };
+        for (kind, id) in [
+            ("aws_iam_role", Some("demo-x")),
+            (
+                "aws_iam_policy",
+                Some("arn:aws:iam::111122223333:policy/demo-x"),
+            ),
+            (
+                "aws_sqs_queue",
+                Some("https://sqs.us-west-2.amazonaws.com/111122223333/demo-x"),
+            ),
+            ("aws_vpc", None),
+        ] {
+            assert_eq!(import_id(kind, "demo-x", at).as_deref(), id, "{kind}");
+        }
+    }
+
+    #[test]
     fn the_tables_are_sorted_and_know_their_types_once() {
         assert!(NAMED.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert!(NOT_NAMED.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(BY_NAME.windows(2).all(|pair| pair[0] < pair[1]));
+        let named = |kind: &&str| NAMED.iter().any(|(known, _)| known == kind);
+        assert!(BY_NAME.iter().all(|kind| named(kind)));
         assert_eq!(of("aws_sqs_queue", |_| false).map(|n| n.limit), Some(80));
         assert_eq!(of("aws_iam_role_policy", |_| true), None);
         assert_eq!(of("aws_s3_bucket_policy", |_| true), None);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cp9_model::report::{ControllerReport, StatusReport};
+use cp9_model::report::{ControllerReport, IdentityReport, StatusReport};
 
 use super::services::services;
 use super::states::states;
@@ -37,7 +37,25 @@ fn head(report: &StatusReport) -> String {
     if let Some(last) = &report.last_active {
         let _ = writeln!(text, "last used {}{expiry}", clean(last));
     }
+    if let Some(identity) = &report.identity {
+        text.push_str(&self::identity(identity));
+    }
     text
+}
+
+/// Where the session writes, as whom, and for how long.
+fn identity(identity: &IdentityReport) -> String {
+    let left = match identity.expires_in {
+        Some(left) if left < 0 => paint(BAD, "credentials have expired"),
+        Some(left) => format!("credentials last {}", rough(left.unsigned_abs())),
+        None => "credentials do not expire".into(),
+    };
+    format!(
+        "account {} in {} as {}, {left}\n",
+        clean(&identity.account),
+        clean(&identity.region),
+        clean(&identity.principal)
+    )
 }
 
 /// A span in its two largest units.

@@ -158,6 +158,7 @@ session demo stopped at preflight; what ran before goes on as it was
 #[test]
 fn status_is_a_table_with_reasons_below() {
     let report = StatusReport {
+        identity: None,
         session: "demo".into(),
         owner: "local".into(),
         folder: ".cp9/demo".into(),

@@ -65,18 +65,14 @@ fn with_a_session_file_it_speaks_of_that_session() {
 #[test]
 fn a_cloud_that_this_build_has_no_adapter_for_is_named_with_its_line() {
     let sandbox = Sandbox::quickstart(CP9);
-    sandbox.replace(
-        "cp9.yaml",
-        "cloud: local",
-        "cloud: aws\n  region: us-west-2",
-    );
+    sandbox.replace("cp9.yaml", "cloud: local", "cloud: gcp\n  region: us-west2");
     let run = sandbox.cp9(["setup", "--json"]).run().assert_code(3);
     let error = &run.json()["error"];
     assert_eq!(error["code"], "config-invalid");
     let diagnostic = &error["diagnostics"][0];
     let message = diagnostic["message"].as_str().expect("a message");
     assert!(
-        message.contains("no adapter for `target.cloud: aws`"),
+        message.contains("no adapter for `target.cloud: gcp`"),
         "{message}"
     );
     assert!(diagnostic["line"].as_u64().is_some_and(|line| line > 1));

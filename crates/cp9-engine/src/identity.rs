@@ -1,0 +1,116 @@
+//! What a session's file and environment wish of an identity, and what was proven of it.
+
+use camino::Utf8PathBuf;
+use cp9_cloud::aws::{Aws, AwsProof, AwsSettings, Wishes};
+use cp9_model::config::resolved::{CloudName, ResolvedConfig};
+use cp9_model::report::IdentityReport;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::document;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::folder::Folder;
+
+/// The variable by which CI says for whom it acts.
+pub(crate) const ENV_CLAIM: &str = "CP9_OWNER";
+
+/// The proof of a session, as `identity.json` keeps it for later states and for people. It holds no secret
+/// and proves nothing by itself: each process that writes proves anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    #[serde(rename = "apiVersion")]
+    api_version: String,
+    /// What AWS proved.
+    pub(crate) aws: AwsProof,
+}
+
+fn path(folder: &Folder) -> Utf8PathBuf {
+    folder.join("identity.json")
+}
+
+/// Keeps what was proven.
+pub(crate) fn record(
+    engine: &Engine,
+    folder: &Folder,
+    proof: &AwsProof,
+) -> Result<(), EngineError> {
+    let identity = Identity {
+        api_version: "cp9.identity/v1".into(),
+        aws: proof.clone(),
+    };
+    let bytes = document::bytes(&identity);
+    engine
+        .doors
+        .write_if_changed(&path(folder), &bytes, 0o600)?;
+    Ok(())
+}
+
+/// What was last proven, if anything was.
+pub(crate) fn recorded(engine: &Engine, folder: &Folder) -> Option<Identity> {
+    let bytes = engine.doors.read(&path(folder)).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// What was proven, in words that are the same as long as it is.
+pub(crate) fn told(proof: &AwsProof) -> Vec<String> {
+    let tags = if proof.session_tags {
+        "the session carries the tags cp9-owner and cp9-session"
+    } else {
+        "each request carries the tags cp9-owner and cp9-session"
+    };
+    vec![
+        format!(
+            "account {} in {} as {}",
+            proof.account, proof.region, proof.principal
+        ),
+        tags.to_owned(),
+        "what a destroy asks first was answered for this scope".to_owned(),
+    ]
+}
+
+/// What was last proven, for people.
+pub(crate) fn report(engine: &Engine, folder: &Folder) -> Option<IdentityReport> {
+    let proof = recorded(engine, folder)?.aws;
+    let source = serde_json::to_value(proof.owner_source).ok();
+    let source = source.and_then(|source| source.as_str().map(str::to_owned));
+    let now = engine.doors.clock.now();
+    let left = |at: Timestamp| at.duration_since(now).as_secs();
+    Some(IdentityReport {
+        account: proof.account,
+        region: proof.region,
+        principal: proof.principal.to_string(),
+        owner_source: source.unwrap_or_default(),
+        credentials: proof.credentials,
+        expires: proof.expires.map(|at| at.to_string()),
+        expires_in: proof.expires.map(left),
+    })
+}
+
+/// The client of the credentials that a session names; none where it writes to no AWS.
+pub(crate) fn client(engine: &Engine, config: &ResolvedConfig) -> Option<Aws> {
+    let target = aws(config)?;
+    let settings = AwsSettings {
+        profile: target.profile.clone(),
+        region: config.target.region.clone().unwrap_or_default(),
+    };
+    Some(Aws::new(engine.doors.clone(), settings))
+}
+
+/// What the session asks of an identity on AWS.
+pub(crate) fn wishes<'a>(engine: &'a Engine, config: &'a ResolvedConfig) -> Option<Wishes<'a>> {
+    let target = aws(config)?;
+    Some(Wishes {
+        role: target.role_arn.as_ref(),
+        asked: engine.doors.env.get(ENV_CLAIM),
+        allowlist: &config.ci.owner_allowlist,
+        tags: &target.session_tags,
+        accounts: target.accounts(),
+        file: &config.file,
+    })
+}
+
+fn aws(config: &ResolvedConfig) -> Option<&cp9_model::config::resolved::AwsTarget> {
+    let target = config.target.aws.as_ref();
+    target.filter(|_| config.target.cloud == CloudName::Aws)
+}
