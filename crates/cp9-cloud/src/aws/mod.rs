@@ -12,6 +12,7 @@ mod prove;
 pub mod retry;
 mod sign;
 pub mod sts;
+pub mod tagged;
 
 #[cfg(test)]
 mod tests;

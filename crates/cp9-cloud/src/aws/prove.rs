@@ -6,13 +6,13 @@ use std::time::Duration;
 use cp9_model::Scope;
 use cp9_model::identity::Arn;
 use cp9_model::scope::{TAG_OWNER, TAG_SESSION};
-use serde_json::json;
 
 use super::client::Aws;
 use super::identity::{AwsProof, Identified, IdentityError, Wishes};
 use super::protocol::ApiCall;
 use super::retry::CallLimits;
 use super::sts::{RoleRequest, caller_identity};
+use super::tagged;
 use crate::cloud::ProvenScope;
 
 /// How long an assumed role lasts: the longest that every role allows.
@@ -112,19 +112,8 @@ struct Question {
 }
 
 fn questions(scope: &Scope) -> [Question; 3] {
-    let tags = json!({
-        "TagFilters": [
-            {"Key": TAG_OWNER, "Values": [scope.owner.as_str()]},
-            {"Key": TAG_SESSION, "Values": [scope.session.as_str()]},
-        ],
-        "ResourcesPerPage": 1,
-    });
-    let tagging = "ResourceGroupsTaggingAPI_20170126";
     let list = [
-        (
-            "tag:GetResources",
-            ApiCall::json("tagging", tagging, "GetResources", tags),
-        ),
+        ("tag:GetResources", tagged::resources(scope, 1)),
         (
             "iam:ListRoles",
             ApiCall::query("iam", "2010-05-08", "ListRoles").param("MaxItems", "1"),
