@@ -53,7 +53,9 @@ pub struct Place {
     pub root: Utf8PathBuf,
     /// Where it keeps providers and modules.
     pub data: Utf8PathBuf,
-    /// The session's credentials and region.
+    /// Variables of the session: its region, and what marks its processes.
+    pub variables: Vec<(String, String)>,
+    /// The session's credentials.
     pub credentials: Vec<(String, Secret)>,
 }
 
@@ -74,7 +76,7 @@ impl Terraform {
     /// Providers and modules.
     pub fn init(&self, env: &Environment, place: &Place) -> Cmd {
         self.in_place(env, place, "init")
-            .args(["-input=false", "-no-color"])
+            .args(["-input=false", "-no-color", "-reconfigure"])
     }
 
     /// A plan, saved to a file.
@@ -89,6 +91,14 @@ impl Terraform {
             .args(["-input=false", "-no-color", LOCK_TIMEOUT, "-json"])
             .args(variables.args())
             .arg(format!("-out={out}"))
+    }
+
+    /// Whether a plan would change anything: code 0 for no, 2 for yes. Nothing is kept.
+    pub fn look(&self, env: &Environment, place: &Place, variables: &Variables) -> Cmd {
+        self.in_place(env, place, "plan")
+            .args(["-input=false", "-no-color", LOCK_TIMEOUT, "-json"])
+            .args(variables.args())
+            .arg("-detailed-exitcode")
     }
 
     /// A saved plan as JSON.
@@ -167,7 +177,8 @@ impl Terraform {
             .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
         let cmd = env
             .iter()
-            .fold(cmd, |cmd, (name, value)| handed(cmd, name, value));
+            .fold(cmd, |cmd, (name, value)| handed(cmd, name, value))
+            .envs(place.variables.iter().cloned());
         let credentials = place.credentials.iter();
         credentials.fold(cmd, |cmd, (name, value)| cmd.secret_env(name, value))
     }
@@ -200,6 +211,7 @@ mod tests {
         Place {
             root: "/s/terraform/source/r".into(),
             data: "/s/terraform/data".into(),
+            variables: vec![("AWS_REGION".into(), "us-west-2".into())],
             credentials: vec![("AWS_SECRET_ACCESS_KEY".into(), Secret::new("hush-hush"))],
         }
     }
@@ -232,10 +244,17 @@ mod tests {
         let line = |cmd: Cmd| cmd.argv()[1..].join(" ");
         let plan = Utf8Path::new("/s/tfplan");
         for (cmd, expected) in [
-            (tf.init(&env, &place), "init -input=false -no-color"),
+            (
+                tf.init(&env, &place),
+                "init -input=false -no-color -reconfigure",
+            ),
             (
                 tf.plan(&env, &place, &variables, plan),
                 "plan -input=false -no-color -lock-timeout=5s -json -var-file=/s/premium.tfvars -var-file=/s/cp9.tfvars.json -out=/s/tfplan",
+            ),
+            (
+                tf.look(&env, &place, &Variables::default()),
+                "plan -input=false -no-color -lock-timeout=5s -json -detailed-exitcode",
             ),
             (
                 tf.show(&env, &place, plan),
@@ -290,6 +309,7 @@ mod tests {
         for (name, value) in [
             ("AWS_CONFIG_FILE", "/dev/null"),
             ("AWS_ENDPOINT_URL_STS", "http://127.0.0.1:5"),
+            ("AWS_REGION", "us-west-2"),
             ("AWS_SECRET_ACCESS_KEY", "hush-hush"),
             ("HOME", "/home/me"),
             ("TF_DATA_DIR", "/s/terraform/data"),
