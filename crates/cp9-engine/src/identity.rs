@@ -4,8 +4,10 @@ use camino::Utf8PathBuf;
 use cp9_cloud::aws::{Aws, AwsProof, AwsSettings, Wishes};
 use cp9_model::config::resolved::{CloudName, ResolvedConfig};
 use cp9_model::report::IdentityReport;
+use cp9_model::{Category, Explain};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::document;
 use crate::engine::Engine;
@@ -67,6 +69,52 @@ pub(crate) fn told(proof: &AwsProof) -> Vec<String> {
         tags.to_owned(),
         "what a destroy asks first was answered for this scope".to_owned(),
     ]
+}
+
+/// The session would go on in another place than where it began.
+#[derive(Debug, Error)]
+#[error("session `{session}` has written to {was}, and would now write to {now}")]
+struct Moved {
+    session: String,
+    was: String,
+    now: String,
+}
+
+impl Explain for Moved {
+    fn category(&self) -> Category {
+        Category::Config
+    }
+    fn code(&self) -> &'static str {
+        "target-changed"
+    }
+    fn remedy(&self) -> Option<String> {
+        Some(format!(
+            "set `target` and the profile as they were, then run `cp9 destroy --session {}` first",
+            self.session
+        ))
+    }
+}
+
+/// What a session made in one place would be forgotten if it went on in another.
+pub(crate) fn refuse_move(
+    engine: &Engine,
+    folder: &Folder,
+    proof: Option<&AwsProof>,
+) -> Result<(), EngineError> {
+    let Some(before) = recorded(engine, folder) else {
+        return Ok(());
+    };
+    let place = |proof: &AwsProof| format!("account {} in {}", proof.account, proof.region);
+    let (was, now) = (place(&before.aws), proof.map(place));
+    if now.as_ref() == Some(&was) {
+        return Ok(());
+    }
+    Err(Moved {
+        session: folder.name.clone(),
+        was,
+        now: now.unwrap_or_else(|| "no account at all".into()),
+    }
+    .into())
 }
 
 /// What was last proven, for people.

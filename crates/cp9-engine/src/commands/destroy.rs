@@ -117,7 +117,8 @@ async fn destroy_folder(
         locked => locked?,
     };
     let scope = scope(engine, &folder, options.force)?;
-    let mut destroy = Destroy::new(engine, folder, scope, options.force, progress)?;
+    let config = status::config(engine, &folder);
+    let mut destroy = Destroy::new(engine, folder, scope, config, options.force, progress)?;
     let doors = engine.doors.clone();
     let ended = tokio::select! {
         ended = destroy.run() => ended,

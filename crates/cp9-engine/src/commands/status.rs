@@ -108,7 +108,7 @@ fn json<T: DeserializeOwned>(engine: &Engine, path: &camino::Utf8Path) -> Option
 }
 
 /// The resolved session file as it was at the last `up`.
-fn config(engine: &Engine, folder: &Folder) -> Option<ResolvedConfig> {
+pub(crate) fn config(engine: &Engine, folder: &Folder) -> Option<ResolvedConfig> {
     let text = engine.doors.read_text(&folder.resolved()).ok()?;
     let documents = yaml::parse_bytes(
         folder.resolved().as_str(),

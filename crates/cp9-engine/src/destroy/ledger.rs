@@ -3,6 +3,7 @@
 
 use camino::Utf8PathBuf;
 use cp9_cloud::{Ledger, LedgerEntry};
+use cp9_model::substrate::Track;
 use cp9_tools::procs;
 
 use crate::commands::controller;

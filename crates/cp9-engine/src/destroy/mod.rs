@@ -1,9 +1,10 @@
 //! Destroying a session: its stages, its ledger, the record that stays.
 
-mod ledger;
+pub(crate) mod ledger;
 pub(crate) mod orphans;
 mod ports;
 pub(crate) mod record;
+mod remote;
 mod stages;
 
 pub(crate) use stages::{Destroy, process_survivor};

@@ -2,13 +2,15 @@
 //! the post-scan decides.
 
 use camino::Utf8PathBuf;
+use cp9_cloud::aws::Proven;
 use cp9_cloud::local::Local;
 use cp9_cloud::{Cloud as _, Found, Ledger, ProvenScope};
+use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::host::HostFacts;
 use cp9_model::report::{DestroyReport, Progress, StageReport, Survivor};
 use cp9_model::{ExitCode, Scope};
 
-use super::{ledger, orphans, ports, record};
+use super::{ledger, orphans, ports, record, remote};
 use crate::commands::controller;
 use crate::dirs::Dirs;
 use crate::engine::Engine;
@@ -26,6 +28,10 @@ pub(crate) struct Destroy<'a> {
     force: bool,
     progress: &'a mut dyn FnMut(Progress),
     stages: Vec<StageReport>,
+    /// The session file as it was last resolved, where the session may have written to a cloud.
+    owed: Option<ResolvedConfig>,
+    /// True when nothing could be looked at because nobody is proven.
+    unproven: bool,
 }
 
 impl<'a> Destroy<'a> {
@@ -34,9 +40,11 @@ impl<'a> Destroy<'a> {
         engine: &'a Engine,
         folder: Folder,
         scope: Scope,
+        config: Option<ResolvedConfig>,
         force: bool,
         progress: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, EngineError> {
+        let owed = remote::owed(engine, &folder, config)?;
         let dirs = Dirs::of(&engine.doors.env)?;
         if engine.doors.exists(&folder.logs()) {
             let calls = folder.logs().join("calls.jsonl");
@@ -51,6 +59,8 @@ impl<'a> Destroy<'a> {
             force,
             progress,
             stages,
+            owed,
+            unproven: false,
         })
     }
 
@@ -72,9 +82,13 @@ impl<'a> Destroy<'a> {
             Err(error) => (
                 Vec::new(),
                 None,
-                Some(EngineError {
-                    exit: ExitCode::Survivors,
-                    ..error
+                Some(if self.unproven {
+                    error
+                } else {
+                    EngineError {
+                        exit: ExitCode::Survivors,
+                        ..error
+                    }
                 }),
             ),
         };
@@ -93,12 +107,25 @@ impl<'a> Destroy<'a> {
         let kept = ledger::write(self.engine, &self.folder, &ledger);
         self.unless_written("the ledger", kept);
         let facts = self.host().load().unwrap_or_default();
+        let remote = self.identity().await;
+        self.unproven = remote.is_err();
+        let remote = remote?;
         self.stage_one().await;
+        let remote = match remote {
+            Identity::Nowhere => None,
+            Identity::Proven(proven) => Some(proven),
+            Identity::Unproven(error) => {
+                self.unproven = true;
+                return Err(error);
+            }
+        };
         self.skip("substrate", "no cloud state ever began");
         let cloud = Local::new(self.engine.doors.clone(), self.folder.root.clone());
         let proven = cloud.prove(self.scope.clone()).await?;
         self.reap(&cloud, &proven, &ledger).await;
-        let survivors = self.post_scan(&cloud, &proven, &ledger).await?;
+        let survivors = self
+            .post_scan(&cloud, &proven, &ledger, remote.as_deref())
+            .await?;
         if survivors.is_empty() {
             let record = self.finish(facts.as_ref()).await?;
             return Ok((survivors, Some(record.into_string())));
@@ -106,6 +133,27 @@ impl<'a> Destroy<'a> {
         let kept = self.remember(&survivors);
         self.unless_written("the list of survivors", kept);
         Ok((survivors, None))
+    }
+
+    /// Who destroys, where the session may have written to a cloud. Another owner's session is refused at
+    /// once; without any proof what runs here is still ended.
+    async fn identity(&self) -> Result<Identity, EngineError> {
+        let Some(config) = &self.owed else {
+            return Ok(Identity::Nowhere);
+        };
+        let proven = Box::pin(remote::prove(
+            self.engine,
+            &self.folder,
+            &self.scope,
+            config,
+        ))
+        .await;
+        Ok(match proven {
+            Ok(Some(proven)) => Identity::Proven(Box::new(proven)),
+            Ok(None) => Identity::Nowhere,
+            Err(error) if remote::is_refusal(&error) => return Err(error),
+            Err(error) => Identity::Unproven(error),
+        })
     }
 
     /// Stage 1: controller and host. Marked when done, and not done twice unless forced.
@@ -156,11 +204,15 @@ impl<'a> Destroy<'a> {
         cloud: &Local,
         proven: &ProvenScope,
         ledger: &Ledger,
+        remote: Option<&Proven>,
     ) -> Result<Vec<Survivor>, EngineError> {
         let found = cloud.scan(proven, ledger).await?;
         let processes = found.iter().map(process_survivor);
         let held = ports::still_held(ledger, &self.scope.id).await;
-        let survivors: Vec<Survivor> = processes.chain(held).collect();
+        let mut survivors: Vec<Survivor> = processes.chain(held).collect();
+        if let Some(proven) = remote {
+            survivors.extend(Box::pin(remote::left(proven)).await?);
+        }
         let survived = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
         self.push(StageReport {
             name: "post-scan".into(),
@@ -252,4 +304,14 @@ pub(crate) fn process_survivor(found: &Found) -> Survivor {
         ),
         remedy: Some(format!("end it: `kill -9 {}`", found.id)),
     }
+}
+
+/// What is known of who destroys.
+enum Identity {
+    /// Nothing was ever written to a cloud.
+    Nowhere,
+    /// The session's owner.
+    Proven(Box<Proven>),
+    /// Nobody.
+    Unproven(EngineError),
 }

@@ -36,6 +36,7 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     if run.config.target.cloud == CloudName::Aws {
         evidence.extend(on_aws(run, &local).await?);
     } else {
+        identity::refuse_move(run.engine, &run.session.folder, None)?;
         run.made.scope = Some(local);
     }
     let registry = Registry::new(&run.engine.doors, &run.dirs);
@@ -53,6 +54,7 @@ async fn on_aws(run: &mut Run<'_>, local: &ProvenScope) -> Result<Vec<String>, E
     };
     let proven = Box::pin(aws::prove(known, local, &wishes)).await?;
     let evidence = proven.scope.aws().map(identity::told).unwrap_or_default();
+    identity::refuse_move(run.engine, &run.session.folder, proven.scope.aws())?;
     if let Some(proof) = proven.scope.aws() {
         identity::record(run.engine, &run.session.folder, proof)?;
     }

@@ -18,6 +18,7 @@ use camino::Utf8Path;
 use cp9_model::Diagnostic;
 use cp9_model::lifecycle::StateName;
 
+pub(crate) use owner_identity_ready::refuse_other;
 pub(crate) use tilt_ready::handoff;
 
 use crate::error::EngineError;

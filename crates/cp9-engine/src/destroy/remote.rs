@@ -1,0 +1,103 @@
+//! The part of a destroy that reaches a cloud: whether one is owed at all, who does it, and what is left.
+
+use cp9_cloud::aws::tagged::{Tagged, tagged};
+use cp9_cloud::aws::{self, Proven};
+use cp9_cloud::{Cloud as _, local::Local};
+use cp9_model::config::resolved::ResolvedConfig;
+use cp9_model::report::Survivor;
+use cp9_model::{Category, Explain, Scope};
+use thiserror::Error;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::folder::Folder;
+use crate::identity;
+use crate::states::refuse_other;
+
+/// The session's file was lost although it wrote to a cloud.
+#[derive(Debug, Error)]
+#[error("session `{session}` wrote to account {account}, but `{file}` cannot be read")]
+struct Lost {
+    session: String,
+    account: String,
+    file: String,
+}
+
+impl Explain for Lost {
+    fn category(&self) -> Category {
+        Category::Config
+    }
+    fn code(&self) -> &'static str {
+        "target-lost"
+    }
+    fn remedy(&self) -> Option<String> {
+        Some("run `cp9 up` once, which writes it again, or restore it".into())
+    }
+}
+
+/// The session file as it was last resolved, if something may have been made in a cloud: from the first
+/// proof on, which comes before anything that could.
+pub(super) fn owed(
+    engine: &Engine,
+    folder: &Folder,
+    config: Option<ResolvedConfig>,
+) -> Result<Option<ResolvedConfig>, EngineError> {
+    let Some(identity) = identity::recorded(engine, folder) else {
+        return Ok(None);
+    };
+    let lost = || Lost {
+        session: folder.name.clone(),
+        account: identity.aws.account.clone(),
+        file: folder.resolved().into_string(),
+    };
+    Ok(Some(config.ok_or_else(lost)?))
+}
+
+/// Proves anew who destroys. An owner other than the session's is refused.
+pub(super) async fn prove(
+    engine: &Engine,
+    folder: &Folder,
+    scope: &Scope,
+    config: &ResolvedConfig,
+) -> Result<Option<Proven>, EngineError> {
+    let client = identity::client(engine, config);
+    let Some((client, wishes)) = client.zip(identity::wishes(engine, config)) else {
+        identity::refuse_move(engine, folder, None)?;
+        return Ok(None);
+    };
+    let known = Box::pin(aws::identify(client, &wishes)).await?;
+    refuse_other(&folder.name, Some(&scope.owner), &known.owner)?;
+    let local = Local::new(engine.doors.clone(), folder.root.clone());
+    let local = local.prove(scope.clone()).await?;
+    let proven = Box::pin(aws::prove(&known, &local, &wishes)).await?;
+    identity::refuse_move(engine, folder, proven.scope.aws())?;
+    Ok(Some(proven))
+}
+
+/// True for an identity that is proven and is not the session's.
+pub(super) fn is_refusal(error: &EngineError) -> bool {
+    matches!(
+        error.source.code(),
+        "owner-changed" | "target-changed" | "account-blocked"
+    )
+}
+
+/// What still carries the scope's tags.
+pub(super) async fn left(proven: &Proven) -> Result<Vec<Survivor>, EngineError> {
+    let found = tagged(&proven.aws, proven.scope.scope()).await?;
+    Ok(found.iter().map(survivor).collect())
+}
+
+fn survivor(found: &Tagged) -> Survivor {
+    Survivor {
+        cloud: "aws".into(),
+        region: found.region.clone(),
+        kind: found.kind(),
+        id: found.arn.clone(),
+        reason: "still carries the session's tags".into(),
+        remedy: Some(
+            "delete it, then run the command again; what is gone stays listed for some minutes"
+                .into(),
+        ),
+    }
+}
