@@ -4,6 +4,7 @@
 //! `probe` and `supervise`.
 
 mod adopt;
+mod armed;
 mod build;
 mod builder;
 mod check;
@@ -16,6 +17,7 @@ mod execute;
 mod generation;
 mod item;
 mod lay;
+mod links;
 mod message;
 mod oversight;
 mod plan;

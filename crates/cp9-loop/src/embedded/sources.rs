@@ -12,6 +12,8 @@ use cp9_tools::Doors;
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::links;
+
 /// Never source, whatever ignore files say.
 const NEVER: [&str; 2] = [".git", ".cp9"];
 /// What editors and atomic writers put beside a file while it is open or being replaced; a plan's
@@ -88,8 +90,8 @@ impl WatchSet {
             found.dirs.extend(root.path.parent().and_then(existing));
             if root.path.is_dir() {
                 self.walk_dir(root, &mut found);
-            } else if root.path.exists() {
-                found.files.push((root.label.clone(), root.path.clone()));
+            } else if let Ok(facts) = root.path.symlink_metadata() {
+                found.add_file(root.label.clone(), root.path.clone(), facts.is_symlink());
             }
         }
         found.files.sort();
@@ -130,10 +132,8 @@ impl WatchSet {
                 .path()
                 .strip_prefix(&root.path)
                 .unwrap_or(entry.path());
-            found.files.push((
-                format!("{}/{}", root.label, tail.to_string_lossy()),
-                entry.path().to_owned(),
-            ));
+            let label = format!("{}/{}", root.label, tail.to_string_lossy());
+            found.add_file(label, entry.path().to_owned(), entry.path_is_symlink());
         }
     }
 
@@ -189,6 +189,25 @@ pub(super) struct Found {
     pub(super) files: Vec<(String, PathBuf)>,
     /// Folders whose changes matter.
     pub(super) dirs: HashSet<PathBuf>,
+    /// Where files that are links lead.
+    places: HashSet<PathBuf>,
+}
+
+impl Found {
+    fn add_file(&mut self, label: String, path: PathBuf, is_link: bool) {
+        if is_link {
+            let places = links::places(&path);
+            let dirs = places.iter().filter_map(|place| existing(place.parent()?));
+            self.dirs.extend(dirs);
+            self.places.extend(places);
+        }
+        self.files.push((label, path));
+    }
+
+    /// True when a change of this path may change what a link leads to.
+    pub(super) fn leads_over(&self, path: &Path) -> bool {
+        self.places.iter().any(|place| place.starts_with(path))
+    }
 }
 
 /// By what a file or folder is seen to have changed.

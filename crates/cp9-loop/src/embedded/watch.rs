@@ -12,6 +12,7 @@ use cp9_tools::Doors;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::armed::Armed;
 use super::debounce::Debounce;
 use super::message::{Message, Messages, Why};
 use super::sources::{DigestCache, Found, WatchSet};
@@ -96,7 +97,7 @@ struct Watch {
     doors: Doors,
     messages: Messages,
     watcher: Option<RecommendedWatcher>,
-    armed: HashSet<PathBuf>,
+    armed: Armed,
     watched: Vec<Watched>,
     cache: DigestCache,
     debounce: Debounce,
@@ -113,7 +114,7 @@ impl Watch {
             doors,
             messages,
             watcher: None,
-            armed: HashSet::new(),
+            armed: Armed::default(),
             watched: Vec::new(),
             cache: DigestCache::default(),
             debounce: Debounce::default(),
@@ -157,6 +158,8 @@ impl Watch {
         if event.need_rescan() {
             return self.everything_concerned();
         }
+        let names = event.paths.iter().flat_map(|path| self.armed.names(path));
+        let paths: Vec<PathBuf> = names.collect();
         if matches!(
             event.kind,
             EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
@@ -167,7 +170,7 @@ impl Watch {
         }
         let mut any = false;
         for watched in &mut self.watched {
-            for path in &event.paths {
+            for path in &paths {
                 any |= watched.touch(path);
             }
         }
@@ -234,7 +237,7 @@ impl Watch {
     fn walk_armed(&mut self, index: usize) -> Found {
         loop {
             let found = self.watched[index].set.walk();
-            let unwatched: Vec<PathBuf> = found.dirs.difference(&self.armed).cloned().collect();
+            let unwatched = self.armed.missing(&found.dirs);
             if unwatched.is_empty() || self.watcher.is_none() {
                 return found;
             }
@@ -260,15 +263,13 @@ impl Watch {
 
     /// Forgets what lay under a path that is gone or has another name now.
     fn disarm(&mut self, path: &Path) {
-        let gone: Vec<PathBuf> = self
-            .armed
-            .iter()
-            .filter(|dir| dir.starts_with(path))
-            .cloned()
-            .collect();
-        for dir in gone {
-            self.unwatch(&dir);
-            self.armed.remove(&dir);
+        let gone = self.armed.remove_below(path);
+        for dir in &gone {
+            self.unwatch(dir);
+        }
+        if gone.iter().any(|dir| !dir.starts_with(path)) {
+            // A folder may still be there under another name, which is not watched any more either.
+            self.everything_concerned();
         }
     }
 
@@ -311,7 +312,7 @@ impl Watch {
             .iter()
             .flat_map(|watched| watched.set.walk().dirs);
         let wanted: HashSet<PathBuf> = wanted.collect();
-        let unwanted: Vec<PathBuf> = self.armed.difference(&wanted).cloned().collect();
+        let unwanted = self.armed.besides(&wanted);
         if unwanted.is_empty() {
             return;
         }

@@ -257,3 +257,61 @@ fn a_thread_that_panics_says_so() {
     alarmed(&messages_tx, || panic!("a fault of ours"));
     assert!(matches!(messages.try_recv(), Ok(Message::Blind)));
 }
+
+#[test]
+fn a_file_that_is_a_link_changes_with_what_it_leads_to() {
+    let mut place = Place::new(false);
+    place.save("outside/shared.rs", "1");
+    place.save("outside/other.rs", "1");
+    place.save("src/main.rs", "1");
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(to, place.path(name)).expect("a link");
+    };
+    link("../outside/shared.rs", "src/shared.rs");
+    link("../outside/missing/late.rs", "src/late.rs");
+    link("loop.rs", "src/loop.rs");
+    link("../outside", "src/folder");
+    place.watch();
+    let mut digests = vec![place.digest()];
+    place.save("outside/shared.rs", "2");
+    digests.push(place.digest());
+    place.save("outside/missing/late.rs", "1");
+    digests.push(place.digest());
+    place.save("outside/missing/late.rs", "2");
+    digests.push(place.digest());
+    std::fs::remove_dir_all(place.path("outside/missing")).expect("removed");
+    while place.digest() != digests[1] {}
+    let distinct: HashSet<&String> = digests.iter().collect();
+    assert_eq!(distinct.len(), digests.len());
+    place.save("outside/other.rs", "2");
+    place.save("src/main.rs", "2");
+    digests.push(place.digest());
+    place.save("src/main.rs", "1");
+    assert_eq!(
+        place.digest(),
+        digests[1],
+        "what no link leads to is no source"
+    );
+}
+
+#[test]
+fn a_folder_with_two_names_is_watched_under_both() {
+    let mut place = Place::new(false);
+    place.save("real/src/main.rs", "1");
+    place.save("real/shared.rs", "1");
+    std::os::unix::fs::symlink(place.path("real"), place.path("link")).expect("a link");
+    let shared = place.path("real/src/shared.rs");
+    std::os::unix::fs::symlink("../shared.rs", shared).expect("a link");
+    place.watch_path("link/src");
+    let mut digests = vec![place.digest()];
+    place.save("real/shared.rs", "2");
+    digests.push(place.digest());
+    place.save("real/src/main.rs", "2");
+    digests.push(place.digest());
+    std::fs::rename(place.path("real/src"), place.path("real/old")).expect("renamed");
+    while place.digest() != cp9_model::digest::bytes(b"") {}
+    std::fs::rename(place.path("real/old"), place.path("real/src")).expect("renamed");
+    while place.digest() != digests[2] {}
+    place.save("link/src/main.rs", "3");
+    assert!(!digests.contains(&place.digest()));
+}

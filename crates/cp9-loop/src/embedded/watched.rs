@@ -43,7 +43,8 @@ impl Watched {
 
     /// Takes note of an event; true when it matters.
     pub(super) fn touch(&mut self, path: &Path) -> bool {
-        let matters = self.filter.concerns(path) && !self.ignored.contains(path);
+        let own = self.filter.concerns(path) && !self.ignored.contains(path);
+        let matters = own || self.found.leads_over(path);
         if matters {
             self.concerned = true;
             self.touched.insert(path.to_owned());
