@@ -148,7 +148,7 @@ pub(crate) fn begin<'a>(
     } = checked;
     let session = enter(engine, &file, &config, command, folder)?;
     engine.doors.create_private_dir(&session.folder.logs())?;
-    engine.doors.remove_tree(&session.folder.destroy())?;
+    destroy::ledger::renew(engine, &session.folder)?;
     destroy::record::forget(engine, &session.folder)?;
     engine
         .doors

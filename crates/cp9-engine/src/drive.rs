@@ -111,7 +111,7 @@ async fn attempt_once(
     fault::point(&doors, state, Point::Before).await?;
     let ran = tokio::select! {
         ran = states::run(run, state) => ran?,
-        () = doors.cancel.cancelled() => return Err(Interrupted::error(Some(state.to_string()), "up")),
+        () = doors.cancel.cancelled(), if !states::ends_itself(state) => return Err(Interrupted::error(Some(state.to_string()), "up")),
     };
     fault::point(&doors, state, Point::AfterEffect).await?;
     let at = doors.clock.now();

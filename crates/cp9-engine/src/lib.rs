@@ -21,6 +21,7 @@ mod select;
 mod session;
 mod settled;
 mod states;
+mod substrate;
 
 pub use engine::{Engine, Select};
 pub use error::{EngineError, Outcome};

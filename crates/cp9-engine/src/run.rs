@@ -15,7 +15,8 @@ use cp9_model::lifecycle::StateName;
 use cp9_model::output::Target;
 use cp9_model::report::{Progress, StateReport};
 use cp9_model::{Category, Explain, Owner, ServiceName};
-use cp9_render::{AppTree, Rendered, ServiceInput};
+use cp9_render::{AppTree, FileTree, Rendered, ServiceInput};
+use cp9_tools::terraform::Terraform;
 use thiserror::Error;
 
 use crate::dirs::Dirs;
@@ -54,6 +55,9 @@ pub(crate) struct Made {
     pub(crate) scope: Option<ProvenScope>,
     /// The client of the identity that writes to AWS.
     pub(crate) aws: Option<Aws>,
+    pub(crate) terraform: Option<Terraform>,
+    /// The files of the Terraform root.
+    pub(crate) sources: OnceCell<FileTree>,
     pub(crate) delivery: OnceCell<AppTree>,
     pub(crate) inputs: Option<Vec<ServiceInput>>,
     pub(crate) host: Option<HostFacts>,
@@ -77,6 +81,11 @@ impl NotMade {
     pub(crate) fn of(what: &'static str) -> Self {
         Self { what }
     }
+}
+
+impl NotMade {
+    /// Nothing of AWS was proven.
+    pub(crate) const PROOF: Self = Self { what: "proof" };
 }
 
 impl Explain for NotMade {

@@ -18,12 +18,7 @@ fn file(folder: &Folder) -> Utf8PathBuf {
 
 /// The ledger of an earlier pass, extended by what is known now.
 pub(super) fn gather(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Ledger {
-    let mut ledger: Ledger = engine
-        .doors
-        .read(&file(folder))
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default();
+    let mut ledger = load(engine, folder);
     let children = host.children().into_iter();
     let controller = controller::process(folder).map(|id| ("controller".to_owned(), id));
     let processes = children
@@ -42,6 +37,74 @@ pub(super) fn gather(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -
         }
     }
     ledger
+}
+
+fn load(engine: &Engine, folder: &Folder) -> Ledger {
+    let bytes = engine.doors.read(&file(folder)).ok();
+    bytes
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default()
+}
+
+/// What is known of the substrate's resources.
+pub(crate) fn track(engine: &Engine, folder: &Folder) -> Track {
+    let entries = load(engine, folder).entries.into_iter();
+    let resources = entries.filter_map(|entry| match entry {
+        LedgerEntry::Resource { resource, .. } => Some(resource),
+        _ => None,
+    });
+    Track {
+        resources: resources.collect(),
+    }
+}
+
+/// Writes what is known of the substrate's resources.
+pub(crate) fn keep(
+    engine: &Engine,
+    folder: &Folder,
+    track: &Track,
+    account: &str,
+    region: &str,
+) -> Result<(), EngineError> {
+    let mut ledger = load(engine, folder);
+    let before = ledger.clone();
+    ledger
+        .entries
+        .retain(|entry| !matches!(entry, LedgerEntry::Resource { .. }));
+    let resources = track.resources.iter();
+    ledger
+        .entries
+        .extend(resources.map(|resource| LedgerEntry::Resource {
+            account: account.to_owned(),
+            region: region.to_owned(),
+            resource: resource.clone(),
+        }));
+    if ledger == before {
+        return Ok(());
+    }
+    write(engine, folder, &ledger)
+}
+
+/// Begins anew for a session that goes on: what an earlier destroy knew of processes is forgotten, what
+/// exists in a cloud is not.
+pub(crate) fn renew(engine: &Engine, folder: &Folder) -> Result<(), EngineError> {
+    let resources: Vec<LedgerEntry> = load(engine, folder)
+        .entries
+        .into_iter()
+        .filter(|entry| matches!(entry, LedgerEntry::Resource { .. }))
+        .collect();
+    if resources.is_empty() {
+        return Ok(engine.doors.remove_tree(&folder.destroy())?);
+    }
+    // The whole of it is on disk before anything of it goes.
+    write(engine, folder, &Ledger { entries: resources })?;
+    let ledger = file(folder);
+    for path in engine.doors.list(&folder.destroy())? {
+        if path != ledger {
+            engine.doors.remove_tree(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a ledger down for the passes to come.

@@ -10,7 +10,9 @@ mod owner_identity_ready;
 mod preflight;
 mod service_plan;
 pub(crate) mod session_ready;
-mod substrate;
+mod substrate_apply;
+mod substrate_init;
+mod substrate_plan;
 mod tilt_ready;
 mod tiltfile_generate;
 
@@ -31,9 +33,8 @@ pub(crate) fn input(run: &Run<'_>, state: StateName) -> String {
         StateName::ConfigLoad => config_load::input(run),
         StateName::OwnerIdentityReady => owner_identity_ready::input(run),
         StateName::IamReady => iam_ready::input(run),
-        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => {
-            substrate::input(run)
-        }
+        StateName::SubstrateInit => substrate_init::input(run),
+        StateName::SubstratePlan | StateName::SubstrateApply => substrate_plan::input(run),
         StateName::RemoteHostReady | StateName::NetworkReady => String::new(),
         StateName::HostReady => host_ready::input(run),
         StateName::ServicePlan => service_plan::input(run),
@@ -58,12 +59,10 @@ pub(crate) async fn observe(run: &mut Run<'_>, state: StateName) -> Result<bool,
         StateName::TiltfileGenerate => tiltfile_generate::observe(run),
         StateName::TiltReady => tilt_ready::observe(run).await,
         StateName::SessionReady => session_ready::observe(run).await,
-        StateName::SubstrateInit
-        | StateName::SubstratePlan
-        | StateName::SubstrateApply
-        | StateName::RemoteHostReady
-        | StateName::NetworkReady
-        | StateName::MetadbSeed => Ok(true),
+        StateName::SubstrateInit => substrate_init::observe(run).await,
+        StateName::SubstratePlan => substrate_plan::observe(run).await,
+        StateName::SubstrateApply => substrate_apply::observe(run).await,
+        StateName::RemoteHostReady | StateName::NetworkReady | StateName::MetadbSeed => Ok(true),
     }
 }
 
@@ -74,9 +73,9 @@ pub(crate) async fn run(run: &mut Run<'_>, state: StateName) -> Result<Ran, Engi
         StateName::ConfigLoad => config_load::run(run),
         StateName::OwnerIdentityReady => owner_identity_ready::run(run).await,
         StateName::IamReady => iam_ready::run(run).await,
-        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply => {
-            Ok(substrate::run())
-        }
+        StateName::SubstrateInit => substrate_init::run(run).await,
+        StateName::SubstratePlan => substrate_plan::run(run).await,
+        StateName::SubstrateApply => substrate_apply::run(run).await,
         StateName::RemoteHostReady | StateName::NetworkReady => {
             Ok(Ran::Skipped("not selected".into()))
         }
@@ -88,6 +87,15 @@ pub(crate) async fn run(run: &mut Run<'_>, state: StateName) -> Result<Ran, Engi
         StateName::TiltReady => tilt_ready::run(run).await,
         StateName::SessionReady => session_ready::run(run).await,
     }
+}
+
+/// True for a state that ends by itself when the run is cancelled: what it started must not be dropped in
+/// the middle, as Terraform writes its state last.
+pub(crate) fn ends_itself(state: StateName) -> bool {
+    matches!(
+        state,
+        StateName::SubstrateInit | StateName::SubstratePlan | StateName::SubstrateApply
+    )
 }
 
 /// For the states that every run proves anew: proven again is still true.
