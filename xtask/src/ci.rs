@@ -11,10 +11,11 @@ use crate::cargo::{self, cargo};
 use crate::libtest::Tally;
 use crate::outside::{say, var};
 use crate::report::{Checks, Finding};
+use crate::tools::{self, Place};
 use crate::{docs, lint, shipped, tree};
 
 /// What no test may skip when `CI=true`: it is there wherever cp9 can be built.
-const REQUIRED_IN_CI: [&str; 3] = ["cargo", "process", "rustc"];
+const REQUIRED_IN_CI: [&str; 4] = ["cargo", "moto", "process", "rustc"];
 
 /// Runs everything; true when all is well.
 pub(crate) fn run(root: &Path) -> Result<bool> {
@@ -92,7 +93,16 @@ fn format(root: &Path) -> Result<Vec<Finding>> {
 
 fn tests(root: &Path, tally: &mut Tally) -> Result<Vec<Finding>> {
     let args = ["test", "--workspace", "--no-fail-fast"];
-    let mut child = cargo(root, &args)
+    let mut command = cargo(root, &args);
+    for (tool, place) in tools::all(root)? {
+        match place {
+            Place::At(path) => {
+                command.env(tool.variable, path);
+            }
+            Place::Missing(why) => tally.feed(&format!("SKIP: {}: {why}", tool.name)),
+        }
+    }
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

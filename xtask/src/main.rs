@@ -1,4 +1,4 @@
-//! Developer tasks: `cargo xtask ci | lint | docs | bench`.
+//! Developer tasks: `cargo xtask ci | lint | docs | bench | tools`.
 
 mod bench;
 mod cargo;
@@ -9,6 +9,7 @@ mod lint;
 mod outside;
 mod report;
 mod shipped;
+mod tools;
 mod tree;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ usage: cargo xtask TASK
   docs             writes the generated references and schemas
   bench [--cold]   measures the release build against its bounds;
                    --cold also times a first build in an empty target folder
+  tools NAME       installs a pinned test tool, or `all`, and prints where; `list` names them
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +49,7 @@ fn run(args: &[String]) -> Result<bool> {
         ["docs"] => docs::write(&root),
         ["bench"] => bench::run(&root, false),
         ["bench", "--cold"] => bench::run(&root, true),
+        ["tools", name] => tools::run(&root, name),
         [] | ["help" | "--help" | "-h"] => {
             outside::say(USAGE.trim_end());
             Ok(true)

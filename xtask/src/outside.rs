@@ -47,6 +47,48 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
+/// Reads a text file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Creates a folder and those above it.
+pub(crate) fn create_dir(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("cannot create `{}`", path.display()))
+}
+
+/// Renames a folder.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to).with_context(|| format!("cannot rename `{}`", from.display()))
+}
+
+/// Removes a folder with all in it, if it is there.
+pub(crate) fn remove_tree(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(err) if err.kind() != std::io::ErrorKind::NotFound => {
+            Err(err).with_context(|| format!("cannot remove `{}`", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Waits for a lock; it lasts as long as the file that comes back.
+pub(crate) fn lock(path: &Path) -> Result<std::fs::File> {
+    let file = std::fs::File::create(path);
+    let file = file.with_context(|| format!("cannot create `{}`", path.display()))?;
+    file.lock()
+        .with_context(|| format!("cannot lock `{}`", path.display()))?;
+    Ok(file)
+}
+
+/// A short name for a text (FNV-1a, 64 bits): it tells recipes apart and guards against nobody.
+pub(crate) fn digest(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
 /// Prints a line to stdout; a closed pipe is nobody's error.
 pub(crate) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
@@ -95,6 +137,13 @@ impl Drop for TempDir {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digests_tell_texts_apart() {
+        assert_eq!(digest(""), "cbf29ce484222325");
+        assert_eq!(digest("a"), "af63dc4c8601ec8c");
+        assert_ne!(digest("ab"), digest("ba"));
+    }
 
     #[test]
     fn folders_are_our_own_and_go_away() {

@@ -1,0 +1,102 @@
+//! `cargo xtask tools NAME`: the pinned programs that tests need, installed once outside the checkout under
+//! a name that changes with their recipe.
+
+mod moto;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::outside::{self, say, var};
+
+/// A program that tests need.
+pub(crate) struct Tool {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The variable by which tests are told where it is.
+    pub(crate) variable: &'static str,
+    /// What it is made from: a change of this text makes another installation.
+    recipe: fn(&Path) -> Result<String>,
+    /// Installs it into an empty folder.
+    install: fn(&Path, &Path) -> Result<()>,
+    /// Whether a machine can install it at all; why not, if it cannot.
+    missing: fn() -> Option<String>,
+}
+
+/// Every tool, in the order of installation.
+const TOOLS: [Tool; 1] = [moto::TOOL];
+
+/// Where a tool is, or why it is not.
+pub(crate) enum Place {
+    /// It is installed here.
+    At(PathBuf),
+    /// This machine cannot have it.
+    Missing(String),
+}
+
+/// Runs the task.
+pub(crate) fn run(root: &Path, name: &str) -> Result<bool> {
+    if name == "list" {
+        for tool in &TOOLS {
+            say(tool.name);
+        }
+        return Ok(true);
+    }
+    let wanted: Vec<&Tool> = TOOLS
+        .iter()
+        .filter(|tool| name == "all" || tool.name == name)
+        .collect();
+    if wanted.is_empty() {
+        bail!("no such tool: `{name}`; `cargo xtask tools list` names them");
+    }
+    let mut all = true;
+    for tool in wanted {
+        match tool.get(root)? {
+            Place::At(path) => say(&path.display().to_string()),
+            Place::Missing(why) => {
+                outside::warn(&format!("{}: {why}", tool.name));
+                all = false;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Every tool with its place, for the tests.
+pub(crate) fn all(root: &Path) -> Result<Vec<(&'static Tool, Place)>> {
+    let places = TOOLS.iter().map(|tool| Ok((tool, tool.get(root)?)));
+    places.collect()
+}
+
+impl Tool {
+    /// Where the tool is; installs it first if need be. Two that install at once wait for each other.
+    fn get(&self, root: &Path) -> Result<Place> {
+        let cache = cache()?;
+        let digest = outside::digest(&(self.recipe)(root)?);
+        let place = cache.join(format!("{}-{digest}", self.name));
+        let lock = outside::lock(&cache.join(format!("{}.lock", self.name)))?;
+        if place.is_dir() {
+            return Ok(Place::At(place));
+        }
+        if let Some(why) = (self.missing)() {
+            return Ok(Place::Missing(why));
+        }
+        let partial = cache.join(format!("{}-{digest}.partial", self.name));
+        outside::remove_tree(&partial)?;
+        outside::create_dir(&partial)?;
+        (self.install)(root, &partial)
+            .with_context(|| format!("cannot install `{}`", self.name))?;
+        outside::rename(&partial, &place)?;
+        drop(lock);
+        Ok(Place::At(place))
+    }
+}
+
+fn cache() -> Result<PathBuf> {
+    let base = var("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || var("HOME").map(|home| Path::new(&home).join(".cache"));
+    let base = base.or_else(home).context("HOME is not set")?;
+    let cache = base.join("cp9/tools");
+    outside::create_dir(&cache)?;
+    Ok(cache)
+}
