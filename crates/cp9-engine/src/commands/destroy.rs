@@ -120,9 +120,15 @@ async fn destroy_folder(
     let config = status::config(engine, &folder);
     let mut destroy = Destroy::new(engine, folder, scope, config, options.force, progress)?;
     let doors = engine.doors.clone();
+    let unbroken = destroy.unbroken();
+    let cancelled = async {
+        doors.cancel.cancelled().await;
+        // Terraform is asked to end and writes its state last.
+        drop(unbroken.lock().await);
+    };
     let ended = tokio::select! {
         ended = destroy.run() => ended,
-        () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "destroy")),
+        () = cancelled => return Err(Interrupted::error(None, "destroy")),
     };
     drop(lock);
     Ok(ended)

@@ -6,5 +6,6 @@ mod ports;
 pub(crate) mod record;
 mod remote;
 mod stages;
+mod substrate;
 
 pub(crate) use stages::{Destroy, process_survivor};

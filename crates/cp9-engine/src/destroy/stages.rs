@@ -1,16 +1,19 @@
 //! The stages of a destroy in their order. A stage that fails is reported and stops none after it; only
 //! the post-scan decides.
 
+use std::sync::Arc;
+
 use camino::Utf8PathBuf;
 use cp9_cloud::aws::Proven;
 use cp9_cloud::local::Local;
 use cp9_cloud::{Cloud as _, Found, Ledger, ProvenScope};
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::host::HostFacts;
-use cp9_model::report::{DestroyReport, Progress, StageReport, Survivor};
+use cp9_model::report::{DestroyReport, Progress, StageReport, StateReport, Survivor};
 use cp9_model::{ExitCode, Scope};
+use tokio::sync::Mutex;
 
-use super::{ledger, orphans, ports, record, remote};
+use super::{ledger, orphans, ports, record, remote, substrate};
 use crate::commands::controller;
 use crate::dirs::Dirs;
 use crate::engine::Engine;
@@ -32,6 +35,8 @@ pub(crate) struct Destroy<'a> {
     owed: Option<ResolvedConfig>,
     /// True when nothing could be looked at because nobody is proven.
     unproven: bool,
+    /// Held while something works that must not be dropped in the middle.
+    unbroken: Arc<Mutex<()>>,
 }
 
 impl<'a> Destroy<'a> {
@@ -61,7 +66,13 @@ impl<'a> Destroy<'a> {
             stages,
             owed,
             unproven: false,
+            unbroken: Arc::default(),
         })
+    }
+
+    /// What is held while something works that must not be dropped in the middle: who cancels waits for it.
+    pub(crate) fn unbroken(&self) -> Arc<Mutex<()>> {
+        Arc::clone(&self.unbroken)
     }
 
     fn host(&self) -> ProcessHost<'_> {
@@ -119,13 +130,16 @@ impl<'a> Destroy<'a> {
                 return Err(error);
             }
         };
-        self.skip("substrate", "no cloud state ever began");
+        let substrate = self.substrate(remote.as_deref()).await;
         let cloud = Local::new(self.engine.doors.clone(), self.folder.root.clone());
         let proven = cloud.prove(self.scope.clone()).await?;
         self.reap(&cloud, &proven, &ledger).await;
         let survivors = self
             .post_scan(&cloud, &proven, &ledger, remote.as_deref())
             .await?;
+        if let (true, Some(error)) = (survivors.is_empty(), substrate) {
+            return Err(error);
+        }
         if survivors.is_empty() {
             let record = self.finish(facts.as_ref()).await?;
             return Ok((survivors, Some(record.into_string())));
@@ -176,6 +190,43 @@ impl<'a> Destroy<'a> {
         }
     }
 
+    /// Between the stages: what Terraform made. Its failure is reported and stops none after it.
+    async fn substrate(&mut self, remote: Option<&Proven>) -> Option<EngineError> {
+        let unbroken = self.unbroken();
+        let _held = unbroken.lock().await;
+        let progress = &mut *self.progress;
+        let mut tell = |text: &str| progress(Progress::State(told(text)));
+        let (engine, folder) = (self.engine, &self.folder);
+        let ended = substrate::run(engine, folder, self.owed.as_ref(), remote, &mut tell);
+        match Box::pin(ended).await {
+            Ok(None) => {
+                let begun = self.engine.doors.exists(&self.folder.join("terraform"));
+                let why = if begun {
+                    "nothing of it exists"
+                } else {
+                    "no cloud state ever began"
+                };
+                self.skip("substrate", why);
+                None
+            }
+            Ok(Some(gone)) => {
+                self.report("substrate", Ok(gone));
+                None
+            }
+            Err(error) => {
+                let message = error.last(&self.engine.doors.redactor).message;
+                self.push(StageReport {
+                    name: "substrate".into(),
+                    deleted: 0,
+                    survived: 0,
+                    error: Some(message),
+                    skipped: None,
+                });
+                Some(error)
+            }
+        }
+    }
+
     /// Stage 2: whatever still carries the scope.
     async fn reap(&mut self, cloud: &Local, proven: &ProvenScope, ledger: &Ledger) {
         let found = match cloud.scan(proven, ledger).await {
@@ -213,6 +264,7 @@ impl<'a> Destroy<'a> {
         if let Some(proven) = remote {
             survivors.extend(Box::pin(remote::left(proven)).await?);
         }
+        survivors.extend(substrate::left(self.engine, &self.folder, &survivors));
         let survived = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
         self.push(StageReport {
             name: "post-scan".into(),
@@ -289,6 +341,16 @@ impl<'a> Destroy<'a> {
     fn push(&mut self, stage: StageReport) {
         (self.progress)(Progress::Stage(stage.clone()));
         self.stages.push(stage);
+    }
+}
+
+/// A few words while the substrate is destroyed.
+fn told(text: &str) -> StateReport {
+    StateReport {
+        name: "substrate".into(),
+        status: "running".into(),
+        seconds: None,
+        message: Some(text.to_owned()),
     }
 }
 

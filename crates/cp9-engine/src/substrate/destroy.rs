@@ -1,14 +1,14 @@
 //! Everything of a substrate destroyed, from its persisted state.
 
 use cp9_model::scope::TAG_SESSION;
-use cp9_model::substrate::{ResourceStatus, TerraformState, Track};
+use cp9_model::substrate::{Resource, ResourceStatus, TerraformState};
 use cp9_tools::Exit;
 use cp9_tools::terraform::Line;
 
 use super::call::Command;
 use super::error::SubstrateError;
 use super::paths::Paths;
-use super::record;
+use super::record::{self, InitRecord, PlanRecord};
 use super::recover::{Recover, narrate};
 use super::work::{Tell, Work};
 use crate::destroy::ledger;
@@ -96,17 +96,29 @@ impl Work<'_> {
     }
 }
 
-/// Words for a resource that a ledger still has after everything was tried.
-pub(crate) fn left(track: &Track) -> Vec<(String, String, String)> {
-    let told = |one: &cp9_model::substrate::Resource| {
-        let id = one.id.clone().or_else(|| one.name.clone());
-        let why = match (one.in_state, one.status) {
-            (true, _) => "still in the Terraform state",
-            (false, ResourceStatus::Created) => "created, and in no Terraform state",
-            (false, _) => "its creation was begun, and no Terraform state knows it",
-        };
-        let id = id.unwrap_or_else(|| one.address.clone());
-        (one.kind.clone(), id, why.to_owned())
-    };
-    track.resources.iter().map(told).collect()
+/// The root module that a session was initialised with, below its working copy.
+pub(crate) fn root(engine: &Engine, folder: &Folder) -> String {
+    let record: Option<InitRecord> = record::load(engine, &Paths::of(folder).init());
+    record.map(|record| record.root).unwrap_or_default()
+}
+
+/// The region of the last plan.
+pub(crate) fn region(engine: &Engine, folder: &Folder) -> String {
+    let record: Option<PlanRecord> = record::load(engine, &Paths::of(folder).plan());
+    record.map(|record| record.region).unwrap_or_default()
+}
+
+/// The best known id of a resource.
+pub(crate) fn identified(one: &Resource) -> String {
+    let known = one.arn.as_ref().or(one.id.as_ref()).or(one.name.as_ref());
+    known.unwrap_or(&one.address).clone()
+}
+
+/// Why a resource may still be there after everything was tried.
+pub(crate) fn why_left(one: &Resource) -> &'static str {
+    match (one.in_state, one.status) {
+        (true, _) => "still in the Terraform state",
+        (false, ResourceStatus::Created) => "created, and in no Terraform state",
+        (false, _) => "its creation was begun, and no Terraform state knows it",
+    }
 }

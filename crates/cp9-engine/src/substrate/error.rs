@@ -59,7 +59,11 @@ pub(crate) enum SubstrateError {
 }
 
 fn told(problems: &[String]) -> String {
-    problems.iter().map(|one| format!("\n  {one}")).collect()
+    let lines = problems.iter().map(|one| format!("  {one}"));
+    std::iter::once(String::new())
+        .chain(lines)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn things(count: usize) -> &'static str {

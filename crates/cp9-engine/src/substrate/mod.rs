@@ -16,7 +16,7 @@ mod source;
 mod tests;
 mod work;
 
-pub(crate) use destroy::{left, needed};
+pub(crate) use destroy::{identified, needed, region, root, why_left};
 pub(crate) use paths::Paths;
 pub(crate) use recover::Recover;
 pub(crate) use source::read;

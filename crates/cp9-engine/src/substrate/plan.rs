@@ -22,7 +22,7 @@ impl Work<'_> {
             return Ok(false);
         }
         let applied: Option<Applied> = record::load(self.engine, &self.paths.applied());
-        if !applied.is_some_and(|applied| applied.digest == plan.digest) {
+        if applied.is_none_or(|applied| applied.digest != plan.digest) {
             return Ok(plan.fits(&state));
         }
         let env = &self.engine.doors.env;
