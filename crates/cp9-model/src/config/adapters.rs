@@ -28,7 +28,6 @@ const THIS_BUILD: &[Missing] = &[
     ("/target/cloud", When::Is("gcp"), "use `local`"),
     ("/target/cloud", When::Is("azure"), "use `local`"),
     ("/target/cloud", When::Is("alicloud"), "use `local`"),
-    ("/terraform", When::Present, "remove the block"),
     ("/metadb", When::Present, "remove the block"),
     ("/tunnel", When::Present, "remove the block"),
     ("/credentials", When::Present, "remove the block"),
@@ -37,6 +36,11 @@ const THIS_BUILD: &[Missing] = &[
     ("/tilt/include", When::Present, "remove the key"),
     (
         "/appDelivery/repo",
+        When::GitUrl,
+        "clone it yourself and name the folder",
+    ),
+    (
+        "/terraform/repo",
         When::GitUrl,
         "clone it yourself and name the folder",
     ),
