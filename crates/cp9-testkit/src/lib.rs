@@ -12,6 +12,7 @@
 )]
 
 pub mod artefacts;
+pub mod aws;
 pub mod fake;
 pub mod http;
 pub mod leftovers;

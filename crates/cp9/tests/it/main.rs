@@ -16,6 +16,7 @@ mod dialect;
 mod doctor;
 mod gate;
 mod help;
+mod identity;
 mod logs;
 mod overrides;
 mod prebuilt;

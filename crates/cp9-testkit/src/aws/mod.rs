@@ -1,0 +1,74 @@
+//! AWS for tests: moto, and a proxy before it that records and can be told to fail.
+
+mod moto;
+mod proxy;
+
+pub use moto::Moto;
+pub use proxy::{Asked, Fault, Proxy};
+
+use crate::sandbox::Sandbox;
+
+/// The account that moto plays.
+pub const ACCOUNT: &str = "123456789012";
+/// The principal of every key that moto does not know.
+pub const PRINCIPAL: &str = "arn:aws:sts::123456789012:user/moto";
+/// The region of the tests.
+pub const REGION: &str = "us-west-2";
+
+/// The keys of one test: values that occur nowhere else, so that a scan can tell that they leaked.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    /// The key's id.
+    pub id: String,
+    /// Its secret.
+    pub secret: String,
+}
+
+impl Keys {
+    /// Keys named after a sandbox.
+    pub fn of(sandbox: &Sandbox) -> Self {
+        let name: String = sandbox
+            .session()
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
+        Self {
+            id: format!("AKIA{}", name.to_uppercase()),
+            secret: format!("leaked+{name}/secret+of+a+key"),
+        }
+    }
+
+    /// Every file below a folder that holds the secret.
+    pub fn leaks(&self, folder: &camino::Utf8Path) -> Vec<camino::Utf8PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+                let path = entry.path().to_owned();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(path),
+                    Ok(kind) if kind.is_file() && self.is_in(&path) => found.push(path),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    fn is_in(&self, path: &camino::Utf8Path) -> bool {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        text.contains(&self.secret)
+    }
+}
+
+impl Sandbox {
+    /// Points every run to come at an endpoint, with keys of its own.
+    pub fn on_aws(&mut self, endpoint: &str) -> Keys {
+        let keys = Keys::of(self);
+        self.set_env("AWS_ENDPOINT_URL", endpoint);
+        self.set_env("AWS_ACCESS_KEY_ID", &keys.id);
+        self.set_env("AWS_SECRET_ACCESS_KEY", &keys.secret);
+        keys
+    }
+}

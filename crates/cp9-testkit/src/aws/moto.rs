@@ -1,0 +1,91 @@
+//! A running moto.
+
+use std::env;
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::wait::wait_until;
+
+/// Where moto is installed; `cargo xtask ci` sets it.
+const VARIABLE: &str = "CP9_LAB_MOTO";
+/// How long it may take to answer: Python has some hundred files to read.
+const START: Duration = Duration::from_mins(1);
+/// Serves until its standard input ends, which it does with whoever started it, however that ends.
+const SERVE: &str = "
+import os, sys, threading
+def wait():
+    sys.stdin.read()
+    os._exit(0)
+threading.Thread(target=wait, daemon=True).start()
+from moto.server import main
+main(['-H', '127.0.0.1', '-p', sys.argv[1]])
+";
+
+/// A running moto; it ends with this process.
+#[derive(Debug)]
+pub struct Moto {
+    port: u16,
+    _child: Child,
+    _life: Option<ChildStdin>,
+}
+
+static SHARED: LazyLock<Option<Moto>> = LazyLock::new(Moto::start);
+
+impl Moto {
+    /// The moto that the tests of one binary share, which keep apart by the names of their sessions. None,
+    /// with a line that counts as a skip, where it is not installed.
+    pub fn shared() -> Option<&'static Self> {
+        SHARED.as_ref()
+    }
+
+    fn start() -> Option<Self> {
+        let Some(python) = python() else {
+            // Straight to stderr: what a passing test prints is captured.
+            let line =
+                format!("SKIP: moto: not installed, see `cargo xtask tools moto` and {VARIABLE}\n");
+            let _ = io::stderr().write_all(line.as_bytes());
+            return None;
+        };
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let mut child = Command::new(python)
+            .args(["-c", SERVE, &port.to_string()])
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .env("MOTO_ALLOW_NONEXISTENT_REGION", "false")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("moto starts");
+        let life = child.stdin.take();
+        wait_until(START, "moto to answer", || {
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
+        });
+        Some(Self {
+            port,
+            _child: child,
+            _life: life,
+        })
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+}
+
+fn python() -> Option<PathBuf> {
+    let folder = env::var_os(VARIABLE).filter(|folder| !folder.is_empty())?;
+    Some(PathBuf::from(folder).join("bin/python"))
+}
