@@ -2,7 +2,11 @@
 //! Every distinct content of the watched files is built once; a change during a build ends that
 //! build and starts one for the newest content.
 
+use std::path::PathBuf;
+
 use cp9_model::control::Phase;
+
+use super::echo::Echo;
 
 /// Builds in a row that may be ended for a newer one. Then one runs to its end, so that someone who
 /// saves without pause, or a build that changes its own sources, still gets a version.
@@ -44,6 +48,13 @@ pub(super) enum Event {
     Retry,
     /// The digest of the watched files now.
     Source(String),
+    /// The same, after changes that were made while builds ran.
+    Echo {
+        /// The digest.
+        digest: String,
+        /// What changed.
+        files: Vec<PathBuf>,
+    },
     /// A person asks for a build; the digest of the watched files now.
     Triggered(String),
     /// A build ended.
@@ -119,6 +130,7 @@ pub(super) struct Builder {
     resumed: Option<Product>,
     kills: u32,
     number: u64,
+    echo: Echo,
 }
 
 impl Builder {
@@ -138,7 +150,11 @@ impl Builder {
             Event::Resumed(product) => self.resumed = Some(product),
             Event::Replanned => self.replan(),
             Event::Retry => self.asked |= self.phase() == Phase::Failed,
-            Event::Source(digest) => self.disk = Some(digest),
+            Event::Source(digest) => self.changed(digest),
+            Event::Echo { digest, files } => {
+                self.echo.hear(files);
+                self.disk = Some(digest);
+            }
             Event::Triggered(digest) => {
                 // A build in flight that is made from these very files answers the wish already.
                 let covered = self
@@ -146,6 +162,7 @@ impl Builder {
                     .as_ref()
                     .is_some_and(|flight| !flight.killed && flight.source == digest);
                 self.asked |= !covered;
+                self.echo = Echo::default();
                 self.disk = Some(digest);
             }
             Event::Finished {
@@ -158,6 +175,13 @@ impl Builder {
         actions.extend(self.resume());
         actions.extend(self.decide());
         actions
+    }
+
+    fn changed(&mut self, digest: String) {
+        if self.disk.as_ref() != Some(&digest) {
+            self.echo = Echo::default();
+        }
+        self.disk = Some(digest);
     }
 
     fn resume(&mut self) -> Option<Action> {
@@ -231,7 +255,8 @@ impl Builder {
                 .disk
                 .as_ref()
                 .is_some_and(|disk| *disk != flight.source);
-            let newer = changed && (self.auto || self.asked) && self.kills < KILLS;
+            let auto = self.auto && !self.echo.is_likely();
+            let newer = changed && (auto || self.asked) && self.kills < KILLS;
             if flight.killed || !(flight.outdated || newer || self.stopping) {
                 return None;
             }
@@ -241,6 +266,9 @@ impl Builder {
         }
         let source = self.disk.clone()?;
         if self.stopping || !self.deps_met || !self.wanted(&source) {
+            return None;
+        }
+        if !self.asked && !self.echo.may_build(self.ended) {
             return None;
         }
         self.number += 1;
@@ -303,7 +331,13 @@ impl Builder {
     /// Why it is not ready, or what it waits for.
     pub(super) fn message(&self) -> Option<String> {
         if self.phase() == Phase::Failed {
-            return self.failure.clone();
+            let failure = self.failure.iter().cloned();
+            return failure
+                .chain(self.echo.message())
+                .reduce(|failure, echo| format!("{failure}\n{echo}"));
+        }
+        if self.flight.is_none() && self.echo.message().is_some() {
+            return self.echo.message();
         }
         let last = self.last.as_ref()?;
         let behind =

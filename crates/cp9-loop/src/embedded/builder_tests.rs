@@ -295,3 +295,55 @@ proptest! {
         }
     }
 }
+
+fn echo(digest: &str) -> Event {
+    Event::Echo {
+        digest: digest.into(),
+        files: vec!["/src/made.rs".into()],
+    }
+}
+
+#[test]
+fn a_build_that_writes_what_it_watches_does_not_go_on_for_ever() {
+    let mut builder = fresh(true);
+    builder.step(source("0"));
+    let mut number = 1;
+    loop {
+        let from = (number - 1).to_string();
+        builder.step(built(number, &from));
+        let actions = builder.step(echo(&number.to_string()));
+        if actions.is_empty() {
+            break;
+        }
+        assert_eq!(actions, [start(number + 1, &number.to_string())]);
+        number += 1;
+    }
+    assert_eq!((number, builder.phase()), (5, Phase::Built));
+    let message = builder.message().expect("it says so");
+    assert!(message.contains("`/src/made.rs`"), "{message}");
+    assert_eq!(builder.step(source("5")), [], "the same files again");
+    assert!(builder.message().is_some());
+    assert_eq!(builder.step(source("by hand")), [start(6, "by hand")]);
+    builder.step(built(6, "by hand"));
+    assert_eq!(builder.message(), None);
+    assert_eq!(builder.step(echo("x")), [start(7, "x")], "counted anew");
+}
+
+#[test]
+fn a_build_that_writes_what_it_watches_comes_to_its_end() {
+    let mut builder = fresh(true);
+    builder.step(source("0"));
+    for number in 1..=3 {
+        assert_eq!(
+            builder.step(echo(&format!("e{number}"))),
+            [Action::Kill(number)]
+        );
+        builder.step(killed(number));
+    }
+    assert_eq!(builder.step(echo("e4")), []);
+    assert_eq!(builder.step(built(4, "e3"))[1], start(5, "e4"));
+    assert_eq!(builder.step(echo("e5")), [], "known by now");
+    assert_eq!(builder.step(built(5, "e4"))[1], start(6, "e5"));
+    assert_eq!(builder.step(Event::Triggered("e5".into())), []);
+    assert_eq!(builder.step(source("by hand")), [Action::Kill(6)]);
+}

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::adopt::Survivor;
+use super::echo::{Changed, Spans};
 use super::item::{Item, Work};
 use super::message::{Message, Messages, ReplyTo, Why};
 use super::service::{Due, Which};
@@ -54,6 +55,8 @@ pub(super) struct Core {
     pub(super) blind: bool,
     /// True until what an earlier controller left running has ended: it may hold a port.
     pub(super) clearing: bool,
+    /// When builds ran.
+    pub(super) spans: Spans,
     stopping: Option<Vec<ReplyTo>>,
 }
 
@@ -99,6 +102,7 @@ impl Core {
             triggers: HashMap::new(),
             blind: false,
             clearing: true,
+            spans: Spans::default(),
             stopping: None,
             plan,
         };
@@ -151,8 +155,9 @@ impl Core {
             Message::Source {
                 resource,
                 digest,
+                changed,
                 why,
-            } => self.source(&resource, digest, why),
+            } => self.source(&resource, digest, changed, why),
             Message::Resumed {
                 resource,
                 plan,
@@ -197,7 +202,7 @@ impl Core {
         let _ = reply.send(answer);
     }
 
-    fn source(&mut self, name: &str, digest: String, why: Why) {
+    fn source(&mut self, name: &str, digest: String, changed: Changed, why: Why) {
         let outdated = self.outdated(name, why);
         let Some(item) = self.items.get_mut(name) else {
             return;
@@ -208,6 +213,9 @@ impl Core {
             Work::Build { .. } => {
                 let event = if asked {
                     builder::Event::Triggered(digest)
+                } else if self.spans.cover(&changed) {
+                    let files = changed.into_iter().map(|(file, _)| file).collect();
+                    builder::Event::Echo { digest, files }
                 } else {
                     builder::Event::Source(digest)
                 };

@@ -69,6 +69,7 @@ impl Place {
         self.hear(Message::Source {
             resource: resource.into(),
             digest: digest.into(),
+            changed: Vec::new(),
             why,
         });
     }

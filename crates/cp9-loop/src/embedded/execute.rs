@@ -23,6 +23,10 @@ use super::service::{self, Started, Which};
 impl Core {
     /// Lets a build's machine take an event, and does what it asks for.
     pub(super) fn step_build(&mut self, name: &str, event: builder::Event) {
+        if matches!(event, builder::Event::Finished { .. }) {
+            let now = self.session.doors.clock.now().as_nanosecond();
+            self.spans.end(name, now);
+        }
         let Some(Work::Build { builder, .. }) = self.items.get_mut(name).map(|item| &mut item.work)
         else {
             return;
@@ -55,6 +59,8 @@ impl Core {
             messages: self.messages.clone(),
         };
         let lost = build.clone();
+        let now = self.session.doors.clock.now().as_nanosecond();
+        self.spans.begin(name, now);
         oversee(&self.messages, build.run(), lost.lost());
     }
 

@@ -4,6 +4,7 @@ use cp9_model::control::{Reply, Request};
 use tokio::sync::{mpsc, oneshot};
 
 use super::builder::Product;
+use super::echo::Changed;
 use super::service::Which;
 use super::{builder, service};
 
@@ -34,6 +35,8 @@ pub(super) enum Message {
         resource: String,
         /// The digest.
         digest: String,
+        /// What changed since it was told last, as far as that is known.
+        changed: Changed,
         /// Why it is told.
         why: Why,
     },

@@ -12,6 +12,7 @@ mod child;
 mod client;
 mod core;
 mod debounce;
+mod echo;
 mod environment;
 mod execute;
 mod generation;

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use cp9_tools::Doors;
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::echo::Changed;
 use super::links;
 
 /// Never source, whatever ignore files say.
@@ -37,6 +39,9 @@ const PASSING: [&str; 14] = [
 /// A file whose stamp is this close to the moment it was read may change again without moving
 /// the stamp.
 const STAMP_GRAIN_NANOS: i128 = 20_000_000;
+
+/// Of more files it is not said which of them changed.
+const CHANGED_LIMIT: usize = 256;
 
 /// What a resource watches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -191,6 +196,8 @@ pub(super) struct Found {
     pub(super) dirs: HashSet<PathBuf>,
     /// Where files that are links lead.
     places: HashSet<PathBuf>,
+    /// What is known of each file's content, once that was looked at.
+    contents: Vec<u64>,
 }
 
 impl Found {
@@ -204,10 +211,52 @@ impl Found {
         self.files.push((label, path));
     }
 
+    /// The files by which this walk differs from an earlier one, each with the moment of its last
+    /// change. Nothing if that is not known or too many.
+    pub(super) fn changed_since(&self, before: &Self) -> Changed {
+        if before.contents.len() != before.files.len() || before.files.is_empty() {
+            return Vec::new();
+        }
+        let (old, new) = (before.known(), self.known());
+        let differs = |(path, content): &(&PathBuf, &u64)| old.get(*path) != Some(content);
+        let mut changed: Vec<&PathBuf> = new
+            .iter()
+            .filter_map(|(path, content)| differs(&(*path, *content)).then_some(*path))
+            .collect();
+        changed.extend(old.keys().filter(|path| !new.contains_key(*path)));
+        if changed.len() > CHANGED_LIMIT {
+            return Vec::new();
+        }
+        let moments = changed
+            .into_iter()
+            .map(|path| Some((path.clone(), moment(path)?)));
+        moments.collect::<Option<Changed>>().unwrap_or_default()
+    }
+
+    fn known(&self) -> HashMap<&PathBuf, &u64> {
+        let paths = self.files.iter().map(|(_, path)| path);
+        paths.zip(&self.contents).collect()
+    }
+
     /// True when a change of this path may change what a link leads to.
     pub(super) fn leads_over(&self, path: &Path) -> bool {
         self.places.iter().any(|place| place.starts_with(path))
     }
+}
+
+/// When a file was changed last; one that is gone, at the latest when its folder was.
+fn moment(path: &Path) -> Option<i128> {
+    let facts = path
+        .ancestors()
+        .find_map(|path| std::fs::metadata(path).ok())?;
+    Some(Stamp::of(&facts).changed)
+}
+
+/// A digest in eight bytes: enough to see that it is another one.
+fn brief(digest: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    digest.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// By what a file or folder is seen to have changed.
@@ -245,10 +294,12 @@ pub(super) struct DigestCache {
 
 impl DigestCache {
     /// The digest of the files of a walk.
-    pub(super) fn digest(&mut self, doors: &Doors, found: &Found) -> String {
+    pub(super) fn digest(&mut self, doors: &Doors, found: &mut Found) -> String {
         let mut text = String::new();
+        found.contents.clear();
         for (label, path) in &found.files {
             let digest = self.file(doors, path);
+            found.contents.push(brief(&digest));
             let _ = writeln!(text, "{digest}\0{label}");
         }
         cp9_model::digest::bytes(text.as_bytes())
@@ -293,7 +344,8 @@ impl DigestCache {
 /// The digest of what a resource watches as it is on disk now: what a finished build's `source`
 /// must equal to be current.
 pub(super) fn source_digest(doors: &Doors, plan: &DevPlan, resource: &Resource) -> String {
-    DigestCache::default().digest(doors, &WatchSet::of(plan, resource).walk())
+    let mut found = WatchSet::of(plan, resource).walk();
+    DigestCache::default().digest(doors, &mut found)
 }
 
 /// The watch sets of a plan by resource.

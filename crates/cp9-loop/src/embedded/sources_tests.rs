@@ -151,7 +151,7 @@ fn the_digest_follows_content_names_and_modes_only() {
     place.write("src/a", "1");
     let set = place.set(&["src"], &[]);
     let mut cache = DigestCache::default();
-    let mut digest = || cache.digest(&place.doors, &set.walk());
+    let mut digest = || cache.digest(&place.doors, &mut set.walk());
     let first = digest();
     place.write("src/a", "1");
     assert_eq!(digest(), first, "rewritten with the same content");
@@ -177,7 +177,7 @@ fn quick_changes_of_the_same_size_are_never_missed() {
     for round in 0..50 {
         place.write("src/a", &format!("{:02}", round % 100));
         assert!(
-            seen.insert(cache.digest(&place.doors, &set.walk())),
+            seen.insert(cache.digest(&place.doors, &mut set.walk())),
             "round {round}"
         );
     }

@@ -215,15 +215,17 @@ impl Watch {
                 continue;
             }
             let resting = self.watched[index].resting(self.doors.clock.now().as_nanosecond());
-            self.watched[index].found = self.walk_armed(index);
-            let digest = self.cache.digest(&self.doors, &self.watched[index].found);
+            let mut found = self.walk_armed(index);
+            let digest = self.cache.digest(&self.doors, &mut found);
             let watched = &mut self.watched[index];
+            let before = std::mem::replace(&mut watched.found, found);
             watched.learn(&resting);
             if watched.reported.as_ref() != Some(&digest) {
                 watched.reported = Some(digest.clone());
                 let message = Message::Source {
                     resource: watched.name.clone(),
                     digest,
+                    changed: watched.found.changed_since(&before),
                     why,
                 };
                 // Nobody listens any more when the controller is ending.

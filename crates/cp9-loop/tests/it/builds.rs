@@ -295,3 +295,28 @@ async fn a_command_that_watches_the_built_file_is_started_once_for_each_build() 
     assert_eq!((runs("api-live-binary"), runs("api")), (2, 2));
     session.client().await.stop().await.expect("stops");
 }
+
+#[tokio::test]
+async fn a_build_that_writes_into_its_sources_is_not_built_for_ever() {
+    let mut session = Session::new();
+    session.source_service("api");
+    let script = "cp $0 $1; chmod 755 $1; echo x >> ../out/builds; cp ../out/builds made.txt";
+    session.resources[0]["argv"] =
+        serde_json::json!(["/bin/sh", "-c", script, "${src}/api.sh", "${output}"]);
+    session.save("src/api.sh", &version("v1"));
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let told = watch
+        .until("a message about it", |status| {
+            let message = of(status, "api-live-binary").message.as_deref();
+            message.is_some_and(|message| message.contains("made.txt`"))
+        })
+        .await;
+    assert_eq!(of(&told, "api-live-binary").phase, Phase::Built);
+    let builds = session.lines("out/builds");
+    session.save("src/api.sh", &version("v2"));
+    eventually("the new version", || session.text("out/api") == "v2\n").await;
+    assert!(builds < session.lines("out/builds"));
+    session.client().await.stop().await.expect("stops");
+}
