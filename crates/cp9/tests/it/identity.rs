@@ -96,8 +96,8 @@ fn the_right_account_is_proven_and_everything_carries_the_owner() {
         (&target["owner"], &target["account"]),
         (&OWNER.into(), &ACCOUNT.into())
     );
-    let states = up.data()["states"].as_array().expect("states").clone();
-    let proof: f64 = states
+    let all = up.data()["states"].as_array().expect("states").clone();
+    let proof: f64 = all
         .iter()
         .filter(|state| state["name"] == "owner_identity_ready" || state["name"] == "iam_ready")
         .filter_map(|state| state["seconds"].as_f64())
