@@ -45,6 +45,8 @@ pub(super) struct Build {
     pub(super) number: u64,
     /// Digest of the watched files that it is made from.
     pub(super) source: String,
+    /// True when a process of the plan is started from the product itself.
+    pub(super) executed: bool,
     pub(super) kill: CancellationToken,
     pub(super) messages: Messages,
 }
@@ -287,7 +289,7 @@ impl Build {
         if !place.is_file() {
             return Err(format!("the build did not write `{name}`"));
         }
-        if let Some(fault) = product::fault(place) {
+        if let Some(fault) = product::fault(place, self.executed) {
             return Err(fault);
         }
         let made = generation::read(&self.session.doors, binary);

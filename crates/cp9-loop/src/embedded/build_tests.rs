@@ -46,6 +46,7 @@ impl Place {
             resource: serde_json::from_value(resource).expect("a resource"),
             number: 1,
             source: "s1".into(),
+            executed: true,
             kill: CancellationToken::new(),
             messages: messages_tx,
         };
@@ -147,13 +148,19 @@ fn what_builds_write_is_named_after_their_controller() {
 }
 
 #[tokio::test]
-async fn an_empty_product_replaces_nothing() {
-    let mut place = Place::new(": > \"$0\"");
-    let live = place.build.resource.binary.clone().expect("a binary");
-    place.build.clone().run().await;
-    match place.outcome().await {
-        Outcome::Unreplaced(why) => assert!(why.contains("empty"), "{why}"),
-        other => panic!("{other:?}"),
+async fn a_product_that_cannot_run_replaces_nothing() {
+    for (script, word) in [
+        (": > \"$0\"", "empty"),
+        ("echo '#!/bin/sh' > \"$0\"", "not executable"),
+        ("echo Error > \"$0\"; chmod 755 \"$0\"", "`#!`"),
+    ] {
+        let mut place = Place::new(script);
+        let live = place.build.resource.binary.clone().expect("a binary");
+        place.build.clone().run().await;
+        match place.outcome().await {
+            Outcome::Unreplaced(why) => assert!(why.contains(word), "{why}"),
+            other => panic!("{other:?}"),
+        }
+        assert!(!std::path::Path::new(&live).exists());
     }
-    assert!(!std::path::Path::new(&live).exists());
 }

@@ -41,6 +41,7 @@ impl Core {
     }
 
     fn start_build(&mut self, name: &str, number: u64, source: String) {
+        let executed = !self.takers(name).is_empty();
         let Some(item) = self.items.get_mut(name) else {
             return;
         };
@@ -55,6 +56,7 @@ impl Core {
             resource: item.resource.clone(),
             number,
             source,
+            executed,
             kill: token,
             messages: self.messages.clone(),
         };
@@ -73,14 +75,17 @@ impl Core {
         }
     }
 
-    fn deliver(&mut self, name: &str, product: &Product) {
-        let takers: Vec<String> = self
-            .items
+    /// The processes that are started from a build's product itself.
+    fn takers(&self, build: &str) -> Vec<String> {
+        self.items
             .iter()
-            .filter(|(_, item)| matches!(&item.work, Work::Serve(serve) if serve.built_by.as_deref() == Some(name)))
+            .filter(|(_, item)| matches!(&item.work, Work::Serve(serve) if serve.built_by.as_deref() == Some(build)))
             .map(|(taker, _)| taker.clone())
-            .collect();
-        for taker in takers {
+            .collect()
+    }
+
+    fn deliver(&mut self, name: &str, product: &Product) {
+        for taker in self.takers(name) {
             self.step_service(&taker, service::Event::Product(product.clone()));
         }
         self.renew_watchers(name);

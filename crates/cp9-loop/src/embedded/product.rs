@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::Utf8Path;
 
@@ -11,14 +12,31 @@ const HEADER: usize = 64;
 /// The magic number, the class for 64 bits and the mark of little-endian numbers.
 const ELF64_LE: &[u8] = b"\x7fELF\x02\x01";
 
-/// What is wrong with a product, if anything.
-pub(super) fn fault(path: &Utf8Path) -> Option<String> {
+/// What is wrong with a product, if anything; `executed` says that it is started itself.
+pub(super) fn fault(path: &Utf8Path, executed: bool) -> Option<String> {
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
+    let facts = file.metadata().ok()?;
     let limit = u64::try_from(HEADER).ok()?;
     file.take(limit).read_to_end(&mut head).ok()?;
-    judge(&head, length).map(|what| format!("the build wrote a product that is {what}"))
+    let started = || {
+        executed
+            .then(|| judge_program(&head, facts.mode()))
+            .flatten()
+    };
+    judge(&head, facts.len())
+        .or_else(started)
+        .map(|what| format!("the build wrote a product that is {what}"))
+}
+
+/// What no system starts: a file that its writer did not mark as a program, or text that does not name
+/// its interpreter.
+fn judge_program(head: &[u8], mode: u32) -> Option<&'static str> {
+    let text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    if mode & 0o111 == 0 {
+        return Some("not executable");
+    }
+    (!head.starts_with(b"#!") && head.iter().all(text)).then_some("text without a `#!` line")
 }
 
 /// The section headers stand at the end of what linkers write, so that a file which ends before them was
@@ -78,17 +96,38 @@ mod tests {
     }
 
     #[test]
+    fn what_no_system_starts_is_told() {
+        assert_eq!(judge_program(b"#!/bin/sh\n", 0o100_755), None);
+        assert_eq!(judge_program(&elf(1000, 64, 10), 0o100_744), None);
+        assert_eq!(judge_program(b"MZ\x90\0", 0o100_755), None, "of others");
+        assert_eq!(
+            judge_program(&elf(1000, 64, 10), 0o100_644),
+            Some("not executable")
+        );
+        assert_eq!(
+            judge_program(b"<html>\n", 0o100_755),
+            Some("text without a `#!` line")
+        );
+    }
+
+    #[test]
     fn this_very_program_is_whole_and_half_of_it_is_not() {
         let exe = std::env::current_exe().expect("this program");
         let exe = camino::Utf8PathBuf::from_path_buf(exe).expect("utf-8");
-        assert_eq!(fault(&exe), None);
+        assert_eq!(fault(&exe, true), None);
         let dir = tempfile::tempdir().expect("a folder");
         let half = camino::Utf8PathBuf::from_path_buf(dir.path().join("half")).expect("utf-8");
         let bytes = std::fs::read(&exe).expect("read");
         std::fs::write(&half, &bytes[..bytes.len() / 2]).expect("written");
         assert_eq!(
-            fault(&half).as_deref(),
+            fault(&half, true).as_deref(),
             Some("the build wrote a product that is cut short")
+        );
+        std::fs::write(&half, "a jar").expect("written");
+        assert_eq!(fault(&half, false), None, "another program reads it");
+        assert_eq!(
+            fault(&half, true).as_deref(),
+            Some("the build wrote a product that is not executable")
         );
     }
 }
