@@ -4,9 +4,9 @@
 use super::context::Context;
 use super::sheet::Sheet;
 use super::{
-    clock, config, controller, disk, envs, fallbacks, journal, leftovers, limits, manifests,
-    memory, orphans, overrides, permissions, ports, registry, secrets, sources, stubs, tags, tools,
-    ttl,
+    clock, config, controller, credentials, disk, envs, fallbacks, identity, journal, leftovers,
+    limits, manifests, memory, orphans, overrides, permissions, ports, registry, secrets, sources,
+    stubs, tags, tools, ttl,
 };
 
 macro_rules! check {
@@ -18,7 +18,11 @@ macro_rules! check {
 /// Runs every check.
 pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     let mut sheet = Sheet::default();
-    let (tools, sources) = tokio::join!(tools::gather(context), sources::gather(context));
+    let (tools, sources, known) = tokio::join!(
+        tools::gather(context),
+        sources::gather(context),
+        identity::gather(context)
+    );
     check!(sheet, config, Ok(config::gather(context)));
     check!(sheet, journal, journal::gather(context));
     check!(sheet, tools, Ok(tools));
@@ -39,7 +43,10 @@ pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     check!(sheet, disk, disk::gather(context));
     check!(sheet, memory, memory::gather(context));
     check!(sheet, limits, Ok(limits::gather(context)));
-    sheet.skip(clock::CHECK, clock::REASON);
+    let known = known.as_ref().map_err(Clone::clone);
+    sheet.add(identity::CHECK, known.clone().map(identity::judge));
+    sheet.add(credentials::CHECK, known.clone().map(credentials::judge));
+    sheet.add(clock::CHECK, known.map(clock::judge));
     sheet.skip(tags::CHECK, tags::REASON);
     sheet
 }

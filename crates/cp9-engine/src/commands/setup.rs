@@ -10,7 +10,7 @@ use cp9_model::output::Target;
 use cp9_model::report::SetupReport;
 use cp9_model::report::setup::CloudProof;
 use cp9_model::{Owner, Scope, SessionName};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Outcome, invalid};
@@ -49,13 +49,21 @@ pub async fn setup(engine: &Engine, select: Select) -> Outcome<SetupReport> {
 }
 
 /// What was proven, and for whom.
-struct Proofs {
+pub(crate) struct Proofs {
     owner: String,
     account: Option<String>,
     clouds: Vec<CloudProof>,
+    /// What AWS proved.
+    pub(crate) aws: Option<AwsProof>,
+    /// How far this machine's clock is from that of AWS.
+    pub(crate) clock: SignedDuration,
 }
 
-async fn prove(engine: &Engine, config: Option<&ResolvedConfig>) -> Result<Proofs, EngineError> {
+/// Proves what a session needs; nothing is made.
+pub(crate) async fn prove(
+    engine: &Engine,
+    config: Option<&ResolvedConfig>,
+) -> Result<Proofs, EngineError> {
     let remote = config
         .and_then(|config| identity::client(engine, config).zip(identity::wishes(engine, config)));
     let Some((client, wishes)) = remote else {
@@ -65,6 +73,8 @@ async fn prove(engine: &Engine, config: Option<&ResolvedConfig>) -> Result<Proof
             owner: proof.owner.clone(),
             account: None,
             clouds: vec![proof],
+            aws: None,
+            clock: SignedDuration::ZERO,
         });
     };
     let known = aws::identify(client, &wishes).await?;
@@ -78,6 +88,8 @@ async fn prove(engine: &Engine, config: Option<&ResolvedConfig>) -> Result<Proof
         owner: known.owner.to_string(),
         account: Some(proof.account.clone()),
         clouds: vec![here, there],
+        aws: Some(proof.clone()),
+        clock: proven.aws.clock_difference(),
     })
 }
 

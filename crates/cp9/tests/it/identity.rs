@@ -352,3 +352,28 @@ fn a_session_does_not_move_to_another_place() {
     given.sandbox.cp9(["up"]).run().assert_code(0);
     given.sandbox.destroy();
 }
+
+#[test]
+fn the_doctor_proves_what_up_would_and_makes_nothing() {
+    let Some(moto) = Moto::shared() else { return };
+    let given = Given::on(moto);
+    let well = given.sandbox.cp9(["doctor", "--json"]).run();
+    let severity = |run: &Run, check: &str| {
+        let findings = run.data()["findings"].as_array().expect("findings").clone();
+        let found = findings
+            .into_iter()
+            .find(|finding| finding["check"] == check);
+        found.expect("the check ran")["severity"].clone()
+    };
+    for check in ["identity", "credentials", "clock"] {
+        assert_eq!(severity(&well, check), "ok", "{check}");
+    }
+    assert!(given.proxy.asked().iter().all(Asked::is_harmless));
+    given.sandbox.replace(
+        "cp9.yaml",
+        &format!("[\"{ACCOUNT}\"]"),
+        "[\"999999999999\"]",
+    );
+    let ill = given.sandbox.cp9(["doctor", "--json"]).run().assert_code(3);
+    assert_eq!(severity(&ill, "identity"), "error");
+}
