@@ -1,5 +1,6 @@
 //! The processes and ports of this machine.
 
+mod family;
 mod ports;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -14,6 +15,7 @@ use nix::unistd::{Pid, getpgid};
 use serde::{Deserialize, Serialize};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
+pub use family::comes_from;
 pub use ports::{becomes_free, is_port_free, listeners};
 
 /// Seconds by which two readings of one start time may differ: it is computed from the time of the

@@ -14,6 +14,7 @@ use super::check;
 use super::child::Run;
 use super::core::{Core, Later, What};
 use super::generation;
+use super::holder::Holder;
 use super::item::{Item, Work};
 use super::message::Message;
 use super::oversight::{FAULT, oversee};
@@ -276,8 +277,15 @@ impl Core {
             answer,
         };
         let lost = answered.clone();
+        // Once is enough: what has come to have its port keeps it.
+        let doubted = which == Which::Ready && !serve.service.was_ready();
+        let holder = doubted.then(|| self.holder(name)).flatten();
         let asked = async move {
-            let answer = check::ask(&session, &resource, &probe, age).await;
+            let mut answer = check::ask(&session, &resource, &probe, age).await;
+            if let Some(holder) = holder.filter(|_| answer.is_ok()) {
+                let judged = tokio::task::spawn_blocking(move || holder.judge(&probe.check));
+                answer = judged.await.unwrap_or_else(|_| Err(FAULT.to_owned()));
+            }
             // The owner of the state goes last; when it is gone, nobody needs to know.
             let _ = messages.send(answered(answer));
         };
@@ -286,6 +294,22 @@ impl Core {
             asked,
             async move { lost(Err(FAULT.to_owned())) },
         );
+    }
+
+    /// Who may answer for a process.
+    fn holder(&self, name: &str) -> Option<Holder> {
+        let process = |item: &Item| match &item.work {
+            Work::Serve(serve) => serve.service.id(),
+            Work::Build { .. } => None,
+        };
+        let others = self.items.iter().filter(|(other, _)| *other != name);
+        Some(Holder {
+            process: process(self.items.get(name)?)?,
+            others: others
+                .filter_map(|(other, item)| Some((other.clone(), process(item)?)))
+                .collect(),
+            session: self.session.scope.id.clone(),
+        })
     }
 
     /// Takes an answer, unless the process has come to be judged another way since.

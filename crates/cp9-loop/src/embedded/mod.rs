@@ -16,6 +16,7 @@ mod echo;
 mod environment;
 mod execute;
 mod generation;
+mod holder;
 mod item;
 mod lay;
 mod links;

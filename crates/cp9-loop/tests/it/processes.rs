@@ -219,3 +219,31 @@ async fn what_a_probe_says_is_shown_without_secrets() {
     );
     session.client().await.stop().await.expect("stops");
 }
+
+#[tokio::test]
+async fn the_answer_of_a_stranger_makes_no_process_ready() {
+    let stranger = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let port = stranger.local_addr().expect("an address").port();
+    let mut session = Session::new();
+    let api = session.command_service("api", "exec sleep 1000");
+    api["ready"]["check"] = serde_json::json!({"type": "tcp", "port": port});
+    session.write_plan();
+    // The controller runs in this process, and so does the stranger, which is nobody's child.
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let status = watch
+        .until("a word on who answers", |status| {
+            let message = of(status, "api").message.as_deref();
+            message.is_some_and(|message| message.contains("answered by"))
+        })
+        .await;
+    assert!(!of(&status, "api").ready);
+    drop(stranger);
+    watch
+        .until("a closed port", |status| {
+            let message = of(status, "api").message.as_deref();
+            message.is_some_and(|message| !message.contains("answered by"))
+        })
+        .await;
+    session.client().await.stop().await.expect("stops");
+}

@@ -42,6 +42,11 @@ impl Service {
         }
     }
 
+    /// True once this process was ready.
+    pub(in crate::embedded) fn was_ready(&self) -> bool {
+        self.ready_state.passed_once
+    }
+
     /// How long the process has been running.
     pub(in crate::embedded) fn age(&self, now: Duration) -> Duration {
         now.saturating_sub(self.since)
