@@ -52,6 +52,19 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
+/// The names in a folder, sorted.
+pub(crate) fn names(path: &Path) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(path);
+    let entries = entries.with_context(|| format!("cannot list `{}`", path.display()))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.path().is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
 /// Creates a folder and those above it.
 pub(crate) fn create_dir(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).with_context(|| format!("cannot create `{}`", path.display()))

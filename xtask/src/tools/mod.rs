@@ -2,6 +2,7 @@
 //! a name that changes with their recipe.
 
 mod moto;
+mod provider;
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub(crate) struct Tool {
 }
 
 /// Every tool, in the order of installation.
-const TOOLS: [Tool; 1] = [moto::TOOL];
+const TOOLS: [Tool; 2] = [moto::TOOL, provider::TOOL];
 
 /// Where a tool is, or why it is not.
 pub(crate) enum Place {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// kind is one type of resource: how it is called, and how it is made, looked for and deleted.
+type kind struct {
+	name string
+	// field is the attribute that holds the name of the thing.
+	field string
+	// extra is one more required attribute, if any.
+	extra string
+	// id and arn of a thing by its name.
+	id  func(*lab, string) string
+	arn func(*lab, string) string
+	// nameOf is the inverse of id.
+	nameOf func(string) string
+	create func(l *lab, name, extra string, tags map[string]string) error
+	exists func(*lab, string) (bool, error)
+	delete func(*lab, string) error
+}
+
+const account = "123456789012"
+
+func same(_ *lab, name string) string { return name }
+func plain(id string) string          { return id }
+
+var kinds = []kind{
+	{
+		name: "sqs_queue", field: "name",
+		id: func(l *lab, name string) string { return l.endpoint + "/" + account + "/" + name },
+		arn: func(l *lab, name string) string {
+			return fmt.Sprintf("arn:aws:sqs:%s:%s:%s", l.region, account, name)
+		},
+		nameOf: func(id string) string { return id[strings.LastIndex(id, "/")+1:] },
+		create: func(l *lab, name, _ string, tags map[string]string) error {
+			_, err := l.query("sqs", "2012-11-05", "CreateQueue", withTags(url.Values{"QueueName": {name}}, "Tag", tags))
+			return err
+		},
+		exists: func(l *lab, name string) (bool, error) {
+			_, err := l.query("sqs", "2012-11-05", "GetQueueUrl", url.Values{"QueueName": {name}})
+			return found(err)
+		},
+		delete: func(l *lab, name string) error {
+			address := l.endpoint + "/" + account + "/" + name
+			_, err := l.query("sqs", "2012-11-05", "DeleteQueue", url.Values{"QueueUrl": {address}})
+			return err
+		},
+	},
+	{
+		name: "iam_role", field: "name", extra: "assume_role_policy",
+		id: same, nameOf: plain,
+		arn: func(_ *lab, name string) string { return "arn:aws:iam::" + account + ":role/" + name },
+		create: func(l *lab, name, policy string, tags map[string]string) error {
+			values := url.Values{"RoleName": {name}, "AssumeRolePolicyDocument": {policy}}
+			_, err := l.query("iam", "2010-05-08", "CreateRole", withTags(values, "Tags.member", tags))
+			return err
+		},
+		exists: func(l *lab, name string) (bool, error) {
+			_, err := l.query("iam", "2010-05-08", "GetRole", url.Values{"RoleName": {name}})
+			return found(err)
+		},
+		delete: func(l *lab, name string) error {
+			_, err := l.query("iam", "2010-05-08", "DeleteRole", url.Values{"RoleName": {name}})
+			return err
+		},
+	},
+	{
+		name: "s3_bucket", field: "bucket",
+		id: same, nameOf: plain,
+		arn: func(_ *lab, name string) string { return "arn:aws:s3:::" + name },
+		create: func(l *lab, name, _ string, tags map[string]string) error {
+			place := "<CreateBucketConfiguration><LocationConstraint>" + l.region + "</LocationConstraint></CreateBucketConfiguration>"
+			if _, err := l.send("s3", http.MethodPut, "/"+name, place); err != nil {
+				return err
+			}
+			_, err := l.send("s3", http.MethodPut, "/"+name+"?tagging", tagging(tags))
+			return err
+		},
+		exists: func(l *lab, name string) (bool, error) {
+			_, err := l.send("s3", http.MethodGet, "/"+name+"?location", "")
+			return found(err)
+		},
+		delete: func(l *lab, name string) error {
+			_, err := l.send("s3", http.MethodDelete, "/"+name, "")
+			return err
+		},
+	},
+	{
+		name: "eks_cluster", field: "name",
+		id: same, nameOf: plain,
+		arn: func(l *lab, name string) string {
+			return "arn:aws:eks:" + l.region + ":" + account + ":cluster/" + name
+		},
+		create: func(*lab, string, string, map[string]string) error { return errors.New("the lab makes no clusters") },
+		exists: func(*lab, string) (bool, error) { return false, nil },
+		delete: func(*lab, string) error { return nil },
+	},
+}
