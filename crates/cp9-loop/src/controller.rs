@@ -104,6 +104,12 @@ pub enum ControllerError {
         /// The time it had.
         limit: Duration,
     },
+    /// The controller was halted by a signal, and answers nothing.
+    #[error("the controller (pid {pid}) is halted")]
+    Halted {
+        /// Its pid.
+        pid: u32,
+    },
     /// The answer makes no sense.
     #[error("the controller at `{socket}` answered `{answer}`")]
     Protocol {
@@ -137,9 +143,10 @@ impl Explain for ControllerError {
             Self::PlanFile { source } | Self::File { source } => source.category(),
             Self::Logs { source } => source.category(),
             Self::PlanFormat { .. } | Self::Plan { .. } | Self::Refused { .. } => Category::Config,
-            Self::Connect { .. } | Self::Timeout { .. } | Self::System { .. } => {
-                Category::Transient
-            }
+            Self::Connect { .. }
+            | Self::Timeout { .. }
+            | Self::Halted { .. }
+            | Self::System { .. } => Category::Transient,
             Self::Listen { .. } | Self::Protocol { .. } | Self::Foreign { .. } => {
                 Category::Permanent
             }
@@ -156,6 +163,7 @@ impl Explain for ControllerError {
             Self::System { .. } => "controller-system",
             Self::Connect { .. } => "controller-unreachable",
             Self::Timeout { .. } => "controller-timeout",
+            Self::Halted { .. } => "controller-halted",
             Self::Protocol { .. } | Self::Foreign { .. } => "controller-foreign",
             Self::Refused { .. } => "controller-refused",
         }
@@ -176,6 +184,7 @@ impl Explain for ControllerError {
             | Self::Timeout { .. }
             | Self::Protocol { .. }
             | Self::Foreign { .. } => Some("cp9 pause, then cp9 up".into()),
+            Self::Halted { pid } => Some(format!("kill -CONT {pid}")),
             Self::System { .. } | Self::Refused { .. } => None,
         }
     }

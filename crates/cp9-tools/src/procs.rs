@@ -1,6 +1,7 @@
 //! The processes and ports of this machine.
 
 mod family;
+mod hangup;
 mod ports;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 pub use family::comes_from;
+pub use hangup::ignores_hangup;
 pub use ports::{becomes_free, is_port_free, listeners};
 
 /// Seconds by which two readings of one start time may differ: it is computed from the time of the
@@ -123,6 +125,17 @@ pub fn is_alive(id: ProcessId) -> bool {
     look_up(id.pid, ProcessRefreshKind::nothing().without_tasks(), look).unwrap_or(false)
 }
 
+/// True while a process is halted by a signal, or by a debugger: it answers nothing.
+pub fn is_halted(pid: u32) -> bool {
+    let halted = |process: &Process| {
+        matches!(
+            process.status(),
+            ProcessStatus::Stop | ProcessStatus::Tracing
+        )
+    };
+    look_up(pid, ProcessRefreshKind::nothing().without_tasks(), halted).unwrap_or(false)
+}
+
 /// The identity of a process that may just have ended.
 pub(crate) fn identify(pid: u32) -> Option<ProcessId> {
     look_up(pid, ProcessRefreshKind::nothing().without_tasks(), id_of)
@@ -198,12 +211,18 @@ pub fn signal_group(id: ProcessId, signal: Signal) -> bool {
         return false;
     }
     let leads = current.is_none() || getpgid(Some(pid)) == Ok(pid);
-    let signal = signal::Signal::from(signal);
-    let sent = if leads {
-        killpg(pid, signal)
-    } else {
-        kill(pid, signal)
+    let reach = |signal: signal::Signal| {
+        if leads {
+            killpg(pid, signal)
+        } else {
+            kill(pid, signal)
+        }
     };
+    let sent = reach(signal.into());
+    if signal == Signal::Term {
+        // One that was halted hears nothing before it goes on.
+        let _ = reach(signal::Signal::SIGCONT);
+    }
     sent.is_ok()
 }
 
@@ -271,6 +290,10 @@ pub(crate) fn signal_own_group(leader: u32, signal: Option<Signal>) -> bool {
         return false;
     };
     let sent = killpg(Pid::from_raw(pid), signal.map(signal::Signal::from));
+    if signal == Some(Signal::Term) {
+        // What was halted hears nothing before it goes on.
+        let _ = killpg(Pid::from_raw(pid), signal::Signal::SIGCONT);
+    }
     // Not permitted still means that somebody is there.
     pid > 1 && matches!(sent, Ok(()) | Err(Errno::EPERM))
 }

@@ -106,7 +106,7 @@ fn perform(steps: &[Step], surroundings: &Surroundings) -> ExitCode {
     let runtime = runtime.expect("the system gives a process its event queue");
     let cancel = CancellationToken::new();
     runtime.block_on(async {
-        signals::watch(cancel.clone()).expect("the system lets a process handle its signals");
+        signals::watch(&cancel).expect("the system lets a process handle its signals");
         let mut code = ExitCode::Success;
         for step in steps {
             // What ended the last command by a signal ends the chain as well.

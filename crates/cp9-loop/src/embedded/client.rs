@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
+use cp9_tools::procs;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
@@ -29,21 +30,28 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and makes sure that it is this session's controller and speaks our protocol.
+    /// Connects and makes sure that it is this session's controller and speaks our protocol. One that is
+    /// halted is told at once, since it answers nothing; else all of it has one time limit.
     pub async fn connect(socket: &Utf8Path, id: &str) -> Result<Self, ControllerError> {
-        let connect = UnixStream::connect(socket);
-        let stream = match tokio::time::timeout(QUICK, connect).await {
-            Ok(stream) => stream.map_err(|source| ControllerError::Connect {
-                socket: socket.to_owned(),
-                source,
-            })?,
-            Err(_) => {
-                return Err(ControllerError::Timeout {
-                    socket: socket.to_owned(),
-                    limit: QUICK,
-                });
-            }
+        let timeout = |_| ControllerError::Timeout {
+            socket: socket.to_owned(),
+            limit: QUICK,
         };
+        let greeted = tokio::time::timeout(QUICK, Self::greet(socket, id)).await;
+        greeted.map_err(timeout)?
+    }
+
+    async fn greet(socket: &Utf8Path, id: &str) -> Result<Self, ControllerError> {
+        let stream = UnixStream::connect(socket).await;
+        let stream = stream.map_err(|source| ControllerError::Connect {
+            socket: socket.to_owned(),
+            source,
+        })?;
+        let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        let peer = peer.and_then(|pid| u32::try_from(pid).ok());
+        if let Some(pid) = peer.filter(|pid| procs::is_halted(*pid)) {
+            return Err(ControllerError::Halted { pid });
+        }
         let nobody = Hello {
             id: String::new(),
             protocol: 0,

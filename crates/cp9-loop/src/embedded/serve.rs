@@ -28,7 +28,7 @@ const DYING: Duration = Duration::from_secs(3);
 /// How long the last answers may take to be written.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// Serves a session until `stop`, SIGTERM, SIGINT or the doors' cancellation; every child has
+/// Serves a session until `stop`, SIGTERM, SIGINT, SIGHUP or the doors' cancellation; every child has
 /// ended then. Killed, it loses nothing: the next one adopts its children.
 pub async fn serve(
     doors: Doors,
@@ -167,6 +167,8 @@ fn is_dying(error: &LockError) -> bool {
 struct Ended {
     term: Signal,
     int: Signal,
+    /// Unless whoever started it said that a hangup means nothing.
+    hangup: Option<Signal>,
 }
 
 impl Ended {
@@ -180,13 +182,25 @@ impl Ended {
         Ok(Self {
             term: on(SignalKind::terminate())?,
             int: on(SignalKind::interrupt())?,
+            hangup: if procs::ignores_hangup() {
+                None
+            } else {
+                Some(on(SignalKind::hangup())?)
+            },
         })
     }
 
     async fn forward(mut self, cancel: CancellationToken, messages: Messages) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.term.recv() => {}
             _ = self.int.recv() => {}
+            _ = hangup => {}
             () = cancel.cancelled() => {}
         }
         let _ = messages.send(Message::Shutdown);

@@ -1,8 +1,11 @@
 //! kill -9 of the controller loses nothing.
 
-use cp9_loop::{Controller, logs};
+use std::time::Duration;
+
+use cp9_loop::embedded::Client;
+use cp9_loop::{Controller, ControllerError, logs};
 use cp9_tools::Signal;
-use cp9_tools::procs::signal_group;
+use cp9_tools::procs::{self, signal_group};
 
 use super::session::{Session, eventually, is_running, of, pid, version};
 
@@ -266,14 +269,43 @@ async fn a_process_that_was_not_recorded_any_more_is_replaced() {
 }
 
 #[tokio::test]
-async fn sigterm_ends_controller_and_children() {
+async fn a_signal_ends_controller_and_children() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        if signal == "-HUP" && procs::ignores_hangup() {
+            continue;
+        }
+        let mut session = Session::new();
+        session.command_service("api", "exec sleep 1000");
+        session.write_plan();
+        let controller = session.serve_apart();
+        let status = session.watch().await.until_ready().await;
+        session.signal(controller, signal).await;
+        eventually("the end of the controller", || !is_running(controller.pid)).await;
+        assert!(!is_running(pid(&status, "api")));
+        session.stopped().await;
+    }
+}
+
+#[tokio::test]
+async fn a_halted_controller_is_told_at_once_and_ends_when_it_is_asked_to() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
     session.write_plan();
     let controller = session.serve_apart();
     let status = session.watch().await.until_ready().await;
-    signal_group(controller, Signal::Term);
-    eventually("the end of the controller", || !is_running(controller.pid)).await;
-    assert!(!is_running(pid(&status, "api")));
+    session.signal(controller, "-STOP").await;
+    eventually("its halt", || procs::is_halted(controller.pid)).await;
+    let error = Client::connect(&session.paths.socket, &session.scope().id)
+        .await
+        .expect_err("it answers nothing");
+    let ControllerError::Halted { pid: halted } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(halted, controller.pid);
+    assert!(procs::stop(controller, Duration::from_mins(1)).await);
+    assert!(
+        !is_running(pid(&status, "api")),
+        "ended by its controller, which went on"
+    );
     session.stopped().await;
 }

@@ -185,6 +185,14 @@ impl Session {
         eventually("the end of the controller", || !is_running(controller.pid)).await;
     }
 
+    /// Sends a process any signal, by its name.
+    pub(crate) async fn signal(&self, process: ProcessId, signal: &str) {
+        let pid = process.pid.to_string();
+        let cmd = Cmd::new("/bin/sh").args(["-c", "kill $0 $1", signal, &pid]);
+        let sent = self.doors.run(&cmd).await.expect("runs");
+        assert!(sent.success(), "{}", sent.stderr);
+    }
+
     pub(crate) async fn client(&self) -> Client {
         let mut tick = tokio::time::interval(Duration::from_millis(5));
         let connect = async {

@@ -118,3 +118,24 @@ async fn a_process_without_a_group_of_its_own_is_signalled_alone() {
     );
     assert!(!is_alive(id) && !signal_group(id, Signal::Term));
 }
+
+#[tokio::test]
+async fn a_halted_process_is_known_and_hears_that_it_is_to_end() {
+    use std::os::unix::process::CommandExt as _;
+    let mut child = Command::new("sleep")
+        .arg("300")
+        .process_group(0)
+        .spawn()
+        .expect("sleep");
+    let id = identify(child.id()).expect("it runs");
+    assert!(!is_halted(id.pid));
+    let pid = Pid::from_raw(i32::try_from(id.pid).expect("a pid"));
+    kill(pid, signal::Signal::SIGSTOP).expect("halted");
+    eventually(|| is_halted(id.pid).then_some(())).await;
+    let started = Instant::now();
+    assert!(stop(id, Duration::from_mins(1)).await);
+    assert!(started.elapsed() < Duration::from_secs(30));
+    let exit = child.wait().expect("its end");
+    let signal = std::os::unix::process::ExitStatusExt::signal(&exit);
+    assert_eq!(signal, Some(signal::Signal::SIGTERM as i32), "not killed");
+}

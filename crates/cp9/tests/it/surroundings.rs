@@ -1,10 +1,11 @@
 //! What surrounds a command: open files of its caller, links to its folder, a controller that is on its way
 //! out.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cp9_testkit::wait_until;
+use cp9_testkit::{Signal, http_get, wait_until};
 
 use crate::prebuilt::{self, CP9};
 
@@ -84,4 +85,63 @@ fn an_up_does_not_join_a_controller_that_is_told_to_stop() {
     assert_ne!(status["controller"]["pid"], before, "{status}");
     assert_eq!(status["controller"]["state"], "running", "{status}");
     sandbox.destroy();
+}
+
+#[test]
+fn a_closed_terminal_ends_what_follows_unless_it_was_told_to_stay() {
+    if cp9_tools::procs::ignores_hangup() {
+        let _ = std::io::stderr().write_all(b"SKIP: a closed terminal: hangups are ignored here\n");
+        return;
+    }
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let follow = sandbox.cp9(["logs", "--follow"]).spawn();
+    follow.wait_stdout(LIMIT, "the past", |text| text.contains("listens"));
+    follow.signal(Signal::SIGHUP);
+    let ended = follow.wait(LIMIT);
+    assert!(matches!(ended.code, Some(0 | 130)), "{}", ended.snapshot());
+
+    let script = "trap '' HUP; exec \"$0\" logs --follow";
+    let deaf = sandbox.program("/bin/sh").args(["-c", script, CP9]).spawn();
+    deaf.wait_stdout(LIMIT, "the past", |text| text.contains("listens"));
+    deaf.signal(Signal::SIGHUP);
+    let api = sandbox.endpoint("cluster-api");
+    http_get(&format!("{api}/v1beta1/projects/still/clusters")).expect("an answer");
+    deaf.wait_stdout(LIMIT, "the new line", |text| {
+        text.contains("/projects/still/")
+    });
+    deaf.interrupt();
+    deaf.wait(LIMIT);
+    sandbox.destroy();
+}
+
+#[test]
+fn a_halted_controller_keeps_nobody_waiting() {
+    let sandbox = prebuilt::quickstart();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let halt = |before: Option<i64>| {
+        let pid = sandbox.status()["controller"]["pid"].as_i64();
+        assert_ne!(pid, before);
+        let id = pid.expect("a pid").to_string();
+        let halt = sandbox
+            .program("/bin/sh")
+            .args(["-c", "kill -STOP $0", &id]);
+        halt.run().assert_code(0);
+        pid
+    };
+    let first = halt(None);
+    let started = Instant::now();
+    let status = sandbox.status();
+    assert_eq!(status["controller"]["state"], "unreachable", "{status}");
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let second = halt(first);
+    sandbox.cp9(["pause"]).run().assert_code(0);
+    sandbox.cp9(["up"]).run().assert_code(0);
+    halt(second);
+    sandbox.destroy();
+    assert!(
+        started.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        started.elapsed()
+    );
 }
