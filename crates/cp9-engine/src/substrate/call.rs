@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use cp9_tools::terraform::{Line, Problem, parse_line};
-use cp9_tools::{Cmd, Exit, FollowEnd, Followed, Limits, procs};
+use cp9_tools::{Cmd, Exit, FollowEnd, Followed, Limits, ProcessFacts, procs};
 
 use super::error::{SubstrateError, category};
 use super::work::Work;
@@ -192,15 +192,16 @@ impl Work<'_> {
         }
     }
 
-    /// A Terraform that works in this folder, and that is not known to be ours.
+    /// The process that works in this folder and is not known to be ours: Terraform itself, not its children.
     fn holder(&self) -> Option<u32> {
         let own = procs::own_pid();
         let source = self.paths.source();
         let here = |cwd: &camino::Utf8PathBuf| cwd.starts_with(&source);
-        let found = procs::scan()
-            .into_iter()
-            .find(|one| one.id.pid != own && !one.zombie && one.cwd.as_ref().is_some_and(here));
-        found.map(|one| one.id.pid)
+        let mut found = procs::scan();
+        found.retain(|one| one.id.pid != own && !one.zombie && one.cwd.as_ref().is_some_and(here));
+        let is_terraform = |one: &&ProcessFacts| matches!(one.name.as_str(), "terraform" | "tofu");
+        let first = found.iter().find(is_terraform).or(found.first());
+        first.map(|one| one.id.pid)
     }
 
     /// What Terraform wrote by itself is no less free of secrets than what we write.
