@@ -171,7 +171,17 @@ async fn a_root_is_planned_applied_kept_changed_and_destroyed() {
             .map_err(|e| e.told())
             .expect("looked")
     );
+}
 
+#[tokio::test]
+async fn a_changed_root_is_applied_and_destroyed() {
+    let Some(place) = place() else { return };
+    let work = work(&place).await;
+    let mut quiet = |_: &str| ();
+    up(&work, &copy(&place, MAIN))
+        .await
+        .map_err(|e| e.told())
+        .expect("applied");
     let second = copy(&place, &MAIN.replace("}-${var", "}+${var"));
     assert!(!work.is_initialised(&second));
     up(&work, &second)
