@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -37,7 +36,6 @@ struct Shared {
     redactor: Redactor,
     clock: Clock,
     verbose: bool,
-    lost: AtomicU64,
     sink: Mutex<Sink>,
 }
 
@@ -107,7 +105,6 @@ impl Recorder {
             redactor,
             clock,
             verbose,
-            lost: AtomicU64::new(0),
             sink: Mutex::default(),
         };
         Self {
@@ -123,7 +120,7 @@ impl Recorder {
         sink.file = None;
         let waiting = std::mem::take(&mut sink.waiting);
         for line in waiting {
-            self.store(&mut sink, line);
+            sink.store(line);
         }
     }
 
@@ -136,11 +133,6 @@ impl Recorder {
         }
     }
 
-    /// How many calls could not be recorded.
-    pub fn lost(&self) -> u64 {
-        self.shared.lost.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn call(&self, call: Call) {
         let call = self.redacted(call);
         let mut sink = self.sink();
@@ -148,10 +140,8 @@ impl Recorder {
             return;
         }
         let time = self.shared.clock.now().to_string();
-        match serde_json::to_string(&Line { time, call: &call }) {
-            Ok(line) => self.store(&mut sink, line),
-            Err(_) => self.count_lost(),
-        }
+        let line = serde_json::to_string(&Line { time, call: &call });
+        sink.store(line.expect("a call is plain data and always serialises"));
         drop(sink);
         if self.shared.verbose {
             // A closed stderr must not end the program, as `eprintln!` would.
@@ -164,25 +154,6 @@ impl Recorder {
             .sink
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn count_lost(&self) {
-        self.shared.lost.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn store(&self, sink: &mut Sink, line: String) {
-        let Some(path) = sink.path.clone() else {
-            if sink.waiting.len() < MOST_WAITING {
-                sink.waiting.push(line);
-            } else {
-                self.count_lost();
-            }
-            return;
-        };
-        if sink.append(&path, line).is_err() {
-            sink.file = None;
-            self.count_lost();
-        }
     }
 
     fn redacted(&self, mut call: Call) -> Call {
@@ -198,6 +169,19 @@ impl Recorder {
 }
 
 impl Sink {
+    /// What cannot be recorded is lost: no call fails for it.
+    fn store(&mut self, line: String) {
+        let Some(path) = self.path.clone() else {
+            if self.waiting.len() < MOST_WAITING {
+                self.waiting.push(line);
+            }
+            return;
+        };
+        if self.append(&path, line).is_err() {
+            self.file = None;
+        }
+    }
+
     fn append(&mut self, path: &Utf8Path, mut line: String) -> std::io::Result<()> {
         let file = match self.file.take() {
             Some(file) => file,

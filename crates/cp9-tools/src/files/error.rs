@@ -47,12 +47,6 @@ pub enum FileError {
         /// The tree.
         root: Utf8PathBuf,
     },
-    /// Neither file nor folder.
-    #[error("`{path}` is neither a file nor a folder")]
-    Special {
-        /// The socket, pipe or device.
-        path: Utf8PathBuf,
-    },
     /// Too large to be read whole.
     #[error("`{path}` is larger than {limit} bytes")]
     TooLarge {
@@ -86,16 +80,10 @@ impl FileError {
             | Self::NotUtf8 { path, .. }
             | Self::NameNotUtf8 { path }
             | Self::LinkOutside { path, .. }
-            | Self::Special { path }
             | Self::TooLarge { path, .. }
             | Self::TooMany { path, .. }
             | Self::NotBelow { path } => path,
         }
-    }
-
-    /// True when what was to be read is not there.
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == ErrorKind::NotFound)
     }
 }
 
@@ -134,7 +122,6 @@ impl Explain for FileError {
             Self::ParentMissing { .. } => "folder-missing",
             Self::NotUtf8 { .. } | Self::NameNotUtf8 { .. } => "not-utf8",
             Self::LinkOutside { .. } => "link-outside",
-            Self::Special { .. } => "not-a-file",
             Self::TooLarge { .. } | Self::TooMany { .. } => "file-too-large",
             Self::NotBelow { .. } => "path-not-below",
         }
@@ -156,7 +143,6 @@ impl Explain for FileError {
             Self::LinkOutside { path, .. } => {
                 Some(format!("replace the link {path} by what it should hold"))
             }
-            Self::Special { path } => Some(format!("move {path} out of the folder")),
             Self::NotUtf8 { path, .. } => Some(format!("save {path} as UTF-8")),
             _ => None,
         }

@@ -20,11 +20,6 @@ impl Doors {
         read_capped(path, LARGEST)
     }
 
-    /// Reads a file of at most this many bytes.
-    pub fn read_at_most(&self, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, FileError> {
-        read_capped(path, limit)
-    }
-
     /// Reads a text file.
     pub fn read_text(&self, path: &Utf8Path) -> Result<String, FileError> {
         String::from_utf8(self.read(path)?).map_err(|error| FileError::NotUtf8 {

@@ -19,20 +19,25 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 const MOST_ENTRIES: usize = 100_000;
 
 impl Doors {
-    /// Every file below a folder by its relative path. Links are read where they lead inside the
-    /// folder and refused otherwise.
-    pub fn read_tree(&self, dir: &Utf8Path) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
-        read_all(dir, false)
-    }
-
-    /// The same of a folder that a person works in: what no manifest can be is passed over, which is
+    /// Every file below a folder that a person works in, by its relative path. Links are read where they
+    /// lead inside the folder and refused otherwise; what no manifest can be is passed over, which is
     /// `.git`, `.cp9`, sockets, pipes, devices and files over 64 MiB.
     pub fn read_checkout(
         &self,
         dir: &Utf8Path,
     ) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
-        read_all(dir, true)
+        let root = dir.canonicalize_utf8().map_err(failed("read", dir))?;
+        let mut reader = Reader {
+            shown: dir,
+            root: &root,
+            files: BTreeMap::new(),
+            open: Vec::new(),
+            entries: 0,
+        };
+        reader.folder(dir, Utf8Path::new(""))?;
+        Ok(reader.files)
     }
+
     /// Makes a folder hold exactly these files, of this mode, in folders of mode 0700; true if
     /// anything changed. What is as it should be is not touched.
     pub fn sync_tree(
@@ -76,23 +81,7 @@ impl Doors {
 /// Folders that a checkout keeps for programs.
 const NOT_SOURCES: [&str; 2] = [".git", ".cp9"];
 
-fn read_all(dir: &Utf8Path, checkout: bool) -> Result<BTreeMap<Utf8PathBuf, Vec<u8>>, FileError> {
-    let root = dir.canonicalize_utf8().map_err(failed("read", dir))?;
-    let mut reader = Reader {
-        shown: dir,
-        root: &root,
-        checkout,
-        files: BTreeMap::new(),
-        open: Vec::new(),
-        entries: 0,
-    };
-    reader.folder(dir, Utf8Path::new(""))?;
-    Ok(reader.files)
-}
-
 struct Reader<'r> {
-    /// Whether what no manifest can be is passed over.
-    checkout: bool,
     shown: &'r Utf8Path,
     root: &'r Utf8Path,
     files: BTreeMap<Utf8PathBuf, Vec<u8>>,
@@ -116,10 +105,9 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, path: &Utf8Path, name: &Utf8Path) -> Result<(), FileError> {
-        if self.checkout
-            && name
-                .file_name()
-                .is_some_and(|name| NOT_SOURCES.contains(&name))
+        if name
+            .file_name()
+            .is_some_and(|name| NOT_SOURCES.contains(&name))
         {
             return Ok(());
         }
@@ -145,13 +133,8 @@ impl Reader<'_> {
             return self.folder(path, name);
         }
         let large = || path.metadata().is_ok_and(|meta| meta.len() > LARGEST);
-        if self.checkout && (!kind.is_file() || large()) {
+        if !kind.is_file() || large() {
             return Ok(());
-        }
-        if !kind.is_file() {
-            return Err(FileError::Special {
-                path: path.to_owned(),
-            });
         }
         let bytes = read_capped(path, LARGEST)?;
         self.files.insert(name.to_owned(), bytes);

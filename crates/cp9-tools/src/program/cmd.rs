@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -27,19 +26,8 @@ pub struct Cmd {
     set: BTreeMap<String, Arg>,
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
-    pub(super) stdin: Option<Input>,
     pub(super) cap: usize,
     pub(super) quiet: bool,
-}
-
-/// What a program reads; often a secret.
-#[derive(Clone)]
-pub(super) struct Input(pub(super) Vec<u8>);
-
-impl fmt::Debug for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.0.len())
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -77,7 +65,6 @@ impl Cmd {
             set: BTreeMap::new(),
             timeout: None,
             grace: DEFAULT_GRACE,
-            stdin: None,
             cap: DEFAULT_CAP,
             quiet: false,
         }
@@ -169,13 +156,6 @@ impl Cmd {
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
-        self
-    }
-
-    /// Writes this to the program's standard input, which is empty otherwise.
-    #[must_use]
-    pub fn stdin_bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = Some(Input(bytes.into()));
         self
     }
 

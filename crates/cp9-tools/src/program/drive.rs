@@ -1,11 +1,11 @@
-//! The loop around a running program: drains its output, feeds its input, ends its group when
+//! The loop around a running program: drains its output, ends its group when
 //! time is up or cp9 is interrupted, and waits for nothing without a limit.
 
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,6 @@ impl Drop for GroupGuard {
 pub(super) struct Running {
     group: GroupGuard,
     child: Child,
-    input: Option<ChildStdin>,
     out: Option<ChildStdout>,
     err: Option<ChildStderr>,
     exit: Option<std::io::Result<Exit>>,
@@ -65,7 +64,6 @@ enum Event {
     Out(usize),
     Err(usize),
     Ended(std::io::Result<ExitStatus>),
-    Fed,
     Interrupted,
     Due,
 }
@@ -74,7 +72,6 @@ impl Running {
     pub(super) fn new(id: ProcessId, mut child: Child, captures: [Capture; 2]) -> Self {
         Self {
             group: GroupGuard(id),
-            input: child.stdin.take(),
             out: child.stdout.take(),
             err: child.stderr.take(),
             child,
@@ -96,22 +93,16 @@ impl Running {
         F: FnMut(StreamKind, &str) + ?Sized,
     {
         self.due = after(cmd.timeout.unwrap_or(FOR_EVER));
-        let input = cmd.stdin.as_ref().map_or(&[][..], |input| &input.0);
-        let input = feed(self.input.take(), input);
-        tokio::pin!(input);
-        let mut fed = false;
         let mut phase = Phase::Running;
         while self.exit.is_none() || self.out.is_some() || self.err.is_some() {
             let may_stop = matches!(phase, Phase::Running) && self.exit.is_none();
             let event = tokio::select! {
                 event = self.next() => event,
-                () = &mut input, if !fed => Event::Fed,
                 () = cancel.cancelled(), if may_stop => Event::Interrupted,
             };
             match event {
                 Event::Out(read) => self.take_out(read, sink),
                 Event::Err(read) => self.take_err(read, sink),
-                Event::Fed => fed = true,
                 Event::Ended(status) => self.note_end(status, &phase),
                 Event::Interrupted => phase = self.terminate(cmd, Ended::Interrupted),
                 Event::Due => match self.overdue(cmd, phase) {
@@ -212,13 +203,5 @@ async fn read<R: AsyncRead + Unpin>(from: &mut Option<R>, buffer: &mut [u8]) -> 
         // A broken pipe ends the stream like any other end.
         Some(from) => from.read(buffer).await.unwrap_or(0),
         None => std::future::pending().await,
-    }
-}
-
-async fn feed(input: Option<ChildStdin>, bytes: &[u8]) {
-    if let Some(mut input) = input {
-        // A program that does not read all of its input is free to do so.
-        let _ = input.write_all(bytes).await;
-        let _ = input.shutdown().await;
     }
 }

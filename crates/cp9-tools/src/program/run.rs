@@ -116,9 +116,6 @@ impl Doors {
     ) -> Result<Running, ProgramError> {
         let launched = self.launch(cmd, Group::Own, &|command| {
             no_input(command);
-            if cmd.stdin.is_some() {
-                command.stdin(Stdio::piped());
-            }
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command.kill_on_drop(true);
             Ok(())

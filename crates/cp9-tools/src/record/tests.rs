@@ -50,7 +50,6 @@ fn early_calls_are_kept_until_there_is_a_file() {
     );
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(recorder.lost(), 0);
 }
 
 #[test]
@@ -100,16 +99,15 @@ fn secrets_are_not_recorded_in_any_field() {
 }
 
 #[test]
-fn failures_are_counted_and_do_no_harm() {
+fn failures_do_no_harm() {
     let (recorder, _) = recorder();
     let (folder, _) = folder();
     let missing = Utf8PathBuf::from_path_buf(folder.path().join("no/such/file")).unwrap();
     recorder.to_file(missing.clone());
     recorder.call(ran("git", "exit 0"));
-    assert_eq!(recorder.lost(), 1);
     std::fs::create_dir_all(missing.parent().unwrap()).unwrap();
     recorder.call(ran("git", "exit 0"));
-    assert_eq!((recorder.lost(), lines(&missing).len()), (1, 1));
+    assert_eq!(lines(&missing).len(), 1);
 }
 
 #[test]
@@ -161,5 +159,4 @@ fn a_full_record_is_put_aside_and_every_writer_follows() {
     assert_eq!(words, ["git", "helm"]);
     let aside = std::fs::metadata(format!("{path}.1")).unwrap();
     assert_eq!(aside.len(), MOST_BYTES);
-    assert_eq!(one.lost() + other.lost(), 0);
 }
