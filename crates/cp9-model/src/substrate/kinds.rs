@@ -132,6 +132,12 @@ pub(super) fn reach(provider: &str) -> Reach {
     }
 }
 
+/// Why a substrate never makes a kind of resource, if it does not.
+pub fn never(kind: &str) -> Option<&'static str> {
+    let found = NEVER.iter().find(|(begin, ..)| kind.starts_with(begin));
+    found.map(|(_, why, _)| *why)
+}
+
 /// What a change may not make, by its kind.
 pub(super) fn judge(change: &ResourceChange) -> Option<Offence> {
     if !change.change.makes() && !change.change.changes() {

@@ -13,6 +13,7 @@ mod tags;
 mod track;
 
 pub use check::{Expected, check, untagged};
+pub use kinds::never;
 pub use names::{Whereabouts, bears, cut, import_id};
 pub use offence::{Offence, Rule};
 pub use plan::{Plan, Unreadable};
