@@ -20,16 +20,48 @@ type refused struct {
 
 func (r refused) Error() string { return fmt.Sprintf("%d: %s", r.status, r.body) }
 
-// found turns "no such thing" into false.
-func found(err error) (bool, error) {
+// read finds the tags in an answer, and turns "no such thing" into false.
+func read(body string, err error) (map[string]string, bool, error) {
 	var no refused
 	if errors.As(err, &no) {
 		gone := no.status == http.StatusNotFound || strings.Contains(no.body, "NonExistentQueue") || strings.Contains(no.body, "NoSuch")
+		if gone && !strings.Contains(no.body, "NoSuchTagSet") {
+			return nil, false, nil
+		}
 		if gone {
-			return false, nil
+			return map[string]string{}, true, nil
 		}
 	}
-	return err == nil, err
+	if err != nil {
+		return nil, false, err
+	}
+	return tagsIn(body), true, nil
+}
+
+// tagsIn collects every pair of a Key and the Value after it.
+func tagsIn(body string) map[string]string {
+	tags := map[string]string{}
+	decoder := xml.NewDecoder(strings.NewReader(body))
+	element, key := "", ""
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return tags
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			element = token.Name.Local
+		case xml.EndElement:
+			element = ""
+		case xml.CharData:
+			switch element {
+			case "Key":
+				key = string(token)
+			case "Value":
+				tags[key] = string(token)
+			}
+		}
+	}
 }
 
 func (l *lab) query(service, version, action string, values url.Values) (string, error) {

@@ -21,7 +21,8 @@ type kind struct {
 	// nameOf is the inverse of id.
 	nameOf func(string) string
 	create func(l *lab, name, extra string, tags map[string]string) error
-	exists func(*lab, string) (bool, error)
+	// look tells the tags of a thing, and whether there is one.
+	look   func(*lab, string) (map[string]string, bool, error)
 	delete func(*lab, string) error
 }
 
@@ -42,9 +43,9 @@ var kinds = []kind{
 			_, err := l.query("sqs", "2012-11-05", "CreateQueue", withTags(url.Values{"QueueName": {name}}, "Tag", tags))
 			return err
 		},
-		exists: func(l *lab, name string) (bool, error) {
-			_, err := l.query("sqs", "2012-11-05", "GetQueueUrl", url.Values{"QueueName": {name}})
-			return found(err)
+		look: func(l *lab, name string) (map[string]string, bool, error) {
+			address := l.endpoint + "/" + account + "/" + name
+			return read(l.query("sqs", "2012-11-05", "ListQueueTags", url.Values{"QueueUrl": {address}}))
 		},
 		delete: func(l *lab, name string) error {
 			address := l.endpoint + "/" + account + "/" + name
@@ -61,9 +62,8 @@ var kinds = []kind{
 			_, err := l.query("iam", "2010-05-08", "CreateRole", withTags(values, "Tags.member", tags))
 			return err
 		},
-		exists: func(l *lab, name string) (bool, error) {
-			_, err := l.query("iam", "2010-05-08", "GetRole", url.Values{"RoleName": {name}})
-			return found(err)
+		look: func(l *lab, name string) (map[string]string, bool, error) {
+			return read(l.query("iam", "2010-05-08", "ListRoleTags", url.Values{"RoleName": {name}}))
 		},
 		delete: func(l *lab, name string) error {
 			_, err := l.query("iam", "2010-05-08", "DeleteRole", url.Values{"RoleName": {name}})
@@ -82,9 +82,8 @@ var kinds = []kind{
 			_, err := l.send("s3", http.MethodPut, "/"+name+"?tagging", tagging(tags))
 			return err
 		},
-		exists: func(l *lab, name string) (bool, error) {
-			_, err := l.send("s3", http.MethodGet, "/"+name+"?location", "")
-			return found(err)
+		look: func(l *lab, name string) (map[string]string, bool, error) {
+			return read(l.send("s3", http.MethodGet, "/"+name+"?tagging", ""))
 		},
 		delete: func(l *lab, name string) error {
 			_, err := l.send("s3", http.MethodDelete, "/"+name, "")
@@ -98,7 +97,7 @@ var kinds = []kind{
 			return "arn:aws:eks:" + l.region + ":" + account + ":cluster/" + name
 		},
 		create: func(*lab, string, string, map[string]string) error { return errors.New("the lab makes no clusters") },
-		exists: func(*lab, string) (bool, error) { return false, nil },
+		look:   func(*lab, string) (map[string]string, bool, error) { return nil, false, nil },
 		delete: func(*lab, string) error { return nil },
 	},
 }

@@ -126,7 +126,7 @@ func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *re
 	id, found := text(ctx, in.State, "id")
 	out.Diagnostics.Append(found...)
 	name := r.kind.nameOf(id)
-	there, err := r.kind.exists(r.lab, name)
+	tags, there, err := r.kind.look(r.lab, name)
 	if err != nil {
 		out.Diagnostics.AddError("cannot look for "+name, err.Error())
 		return
@@ -137,6 +137,19 @@ func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *re
 	}
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root(r.kind.field), name)...)
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("arn"), r.kind.arn(r.lab, name))...)
+	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("tags_all"), stringMap(tags))...)
+	// A thing's own tags are those that it has besides the default ones.
+	own := map[string]string{}
+	for name, value := range tags {
+		if r.lab.tags[name] != value {
+			own[name] = value
+		}
+	}
+	before := map[string]string{}
+	out.Diagnostics.Append(in.State.GetAttribute(ctx, path.Root("tags"), &before)...)
+	if !maps.Equal(before, own) {
+		out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("tags"), stringMap(own))...)
+	}
 }
 
 func (r *labResource) Update(ctx context.Context, in resource.UpdateRequest, out *resource.UpdateResponse) {
@@ -150,7 +163,7 @@ func (r *labResource) Delete(ctx context.Context, in resource.DeleteRequest, out
 	id, found := text(ctx, in.State, "id")
 	out.Diagnostics.Append(found...)
 	name := r.kind.nameOf(id)
-	if there, err := r.kind.exists(r.lab, name); err == nil && !there {
+	if _, there, err := r.kind.look(r.lab, name); err == nil && !there {
 		return
 	}
 	if err := r.kind.delete(r.lab, name); err != nil {

@@ -28,6 +28,7 @@ mod session_file;
 mod setup;
 mod stub_serve;
 mod stub_services;
+mod substrate;
 mod surroundings;
 mod survivors;
 mod trace;
