@@ -168,6 +168,10 @@ fn unknown() -> LockInfo {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a lock is a file that stays open"
+)]
 fn open(path: &Utf8Path) -> std::io::Result<File> {
     OpenOptions::new()
         .read(true)

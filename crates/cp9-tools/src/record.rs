@@ -206,6 +206,10 @@ impl Sink {
 
 /// The file, or another one once it is full. Several processes may record in the same file: the one
 /// that locks it puts it aside, and the others follow.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the record does not record itself"
+)]
 fn with_room(file: File, path: &Utf8Path) -> std::io::Result<File> {
     let facts = file.metadata()?;
     if facts.len() < MOST_BYTES || file.try_lock().is_err() {

@@ -260,7 +260,9 @@ impl Build {
             }
             generation::keep_copy(&doors, &place, &binary, &hash, fixed).map_err(failed)?;
             if !fixed {
-                rename(&place, Utf8Path::new(&binary)).map_err(failed)?;
+                doors
+                    .rename_fleeting(&place, Utf8Path::new(&binary))
+                    .map_err(failed)?;
             }
             let stamps = Stamps::of(&binary, &hash);
             Ok((hash, stamps))
@@ -324,14 +326,6 @@ fn how(exit: Exit) -> String {
         Exit::Code(code) => format!("the build exited with code {code}"),
         Exit::Signal(signal) => format!("the build was killed by signal {signal}"),
     }
-}
-
-fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
-    std::fs::rename(from, to).map_err(|source| FileError::Io {
-        action: "move the product to",
-        path: to.into(),
-        source,
-    })
 }
 
 /// The record of a running build, by which the next controller finds and ends it.

@@ -58,7 +58,7 @@ pub async fn serve(
     let indexer = index(&session, &plan, messages.clone())?;
     // Only a killed controller leaves its socket behind.
     let killed = session.doors.exists(&session.paths.socket);
-    let listener = socket::bind(&session.paths.socket)?;
+    let listener = socket::bind(&session.doors, &session.paths.socket)?;
     let (survivors, leftovers) = adopt::look(&session, &plan, killed);
     let sources = SourceWatcher::start(&session.doors, messages.clone())?;
     let core = Core::new(
@@ -83,7 +83,7 @@ pub async fn serve(
 
     signals.abort();
     // Nobody finds a controller any more before those who asked for its end hear of it.
-    let _ = std::fs::remove_file(&session.paths.socket);
+    let _ = session.doors.remove_file(&session.paths.socket);
     for reply in waiting {
         let _ = reply.send(Reply::Done);
     }

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
 use cp9_model::control::{ControllerStatus, Reply, Request};
+use cp9_tools::Doors;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
@@ -18,15 +19,12 @@ use crate::controller::ControllerError;
 const LONGEST: u64 = 64 * 1024;
 
 /// Binds the socket; only the holder of the controller's lock may, so a file in the way is stale.
-pub(super) fn bind(socket: &Utf8Path) -> Result<UnixListener, ControllerError> {
+pub(super) fn bind(doors: &Doors, socket: &Utf8Path) -> Result<UnixListener, ControllerError> {
     let failed = |source| ControllerError::Listen {
         socket: socket.to_owned(),
         source,
     };
-    match std::fs::remove_file(socket) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
-    }
+    doors.remove_file(socket)?;
     let listener = UnixListener::bind(socket).map_err(failed)?;
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     Ok(listener)

@@ -1,5 +1,7 @@
 //! What counts as source, and when its digest moves.
 
+#![expect(clippy::disallowed_methods, reason = "tests change their own files")]
+
 use cp9_tools::{Clock, Environment};
 
 use super::*;

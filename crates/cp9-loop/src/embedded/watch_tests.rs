@@ -1,5 +1,7 @@
 //! The watcher's thread on real folders, with and without notices of the system.
 
+#![expect(clippy::disallowed_methods, reason = "tests change their own files")]
+
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::DevPlan;
 use cp9_tools::{Clock, Environment};

@@ -107,6 +107,7 @@ fn is_rule(path: &Path) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests change their own files")]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

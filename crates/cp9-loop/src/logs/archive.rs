@@ -76,7 +76,7 @@ impl Archive {
         let full = std::fs::metadata(&self.path).is_ok_and(|facts| facts.len() > limit);
         if full {
             // A generation that cannot be put aside now is so after the next lines.
-            let _ = std::fs::rename(&self.path, older(&self.path));
+            let _ = doors.rename_fleeting(&self.path, &older(&self.path));
         }
         if full || self.unmarked >= MARK_EVERY {
             self.mark(doors, marks);

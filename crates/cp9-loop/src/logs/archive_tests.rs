@@ -1,5 +1,7 @@
 //! Two generations, read forward and backward.
 
+#![expect(clippy::disallowed_methods, reason = "tests change their own files")]
+
 use cp9_model::report::LogLine;
 use cp9_tools::{Clock, Environment};
 

@@ -1,5 +1,7 @@
 //! The indexer keeps raw files and indexes within their limits, and loses no line by it.
 
+#![expect(clippy::disallowed_methods, reason = "tests change their own files")]
+
 use std::io::Write;
 
 use cp9_tools::{Clock, Environment};

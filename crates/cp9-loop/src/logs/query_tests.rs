@@ -1,5 +1,7 @@
 //! Readers and the indexer on files alone.
 
+#![expect(clippy::disallowed_methods, reason = "tests change their own files")]
+
 use std::io::Write;
 
 use cp9_tools::{Clock, Environment};

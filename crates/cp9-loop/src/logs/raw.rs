@@ -105,6 +105,7 @@ pub(crate) fn ends_unfinished(path: &Utf8Path) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests change their own files")]
 mod tests {
     use std::io::Write;
 

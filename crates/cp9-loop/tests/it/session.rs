@@ -320,10 +320,6 @@ fn environment() -> Environment {
     Environment::new(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test program starts itself again"
-)]
 fn this_program() -> String {
     std::env::current_exe()
         .expect("own path")

@@ -73,6 +73,14 @@ impl Doors {
         result
     }
 
+    /// The same for what need not outlive a loss of power: another start makes it again.
+    pub fn rename_fleeting(&self, from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+        let started = self.clock.instant();
+        let result = std::fs::rename(from, to).map_err(failed("rename", from));
+        self.record_file("rename", from, started, &result);
+        result
+    }
+
     /// When a file was written last.
     pub fn modified(&self, path: &Utf8Path) -> Option<jiff::Timestamp> {
         let time = path

@@ -76,6 +76,10 @@ impl Doors {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file is handed to the child, which appends"
+)]
 fn open_log(log: &Utf8Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600).open(log)

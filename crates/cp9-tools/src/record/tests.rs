@@ -1,5 +1,10 @@
 //! What is recorded, and what is not.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a record is made full without writing all of it"
+)]
+
 use camino::Utf8Path;
 use jiff::Timestamp;
 use serde_json::Value;
