@@ -286,7 +286,7 @@ mod tests {
         assert!(NOT_NAMED.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(BY_NAME.windows(2).all(|pair| pair[0] < pair[1]));
         let named = |kind: &&str| NAMED.iter().any(|(known, _)| known == kind);
-        assert!(BY_NAME.iter().all(|kind| named(kind)));
+        assert!(BY_NAME.iter().all(named));
         assert_eq!(of("aws_sqs_queue", |_| false).map(|n| n.limit), Some(80));
         assert_eq!(of("aws_iam_role_policy", |_| true), None);
         assert_eq!(of("aws_s3_bucket_policy", |_| true), None);
