@@ -247,3 +247,29 @@ async fn the_answer_of_a_stranger_makes_no_process_ready() {
         .await;
     session.client().await.stop().await.expect("stops");
 }
+
+#[tokio::test]
+async fn a_process_of_several_ports_is_ready_when_all_accept() {
+    let open = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    // Bound and not listening: nobody else can come to listen there.
+    let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
+    closed
+        .bind(([127, 0, 0, 1], 0).into())
+        .expect("a free port");
+    let addresses = [open.local_addr(), closed.local_addr()];
+    let ports = addresses.map(|address| address.expect("an address").port());
+    let mut session = Session::new();
+    let api = session.command_service("api", "exec sleep 1000");
+    api["ready"]["check"] = serde_json::json!({"type": "ports", "ports": ports});
+    session.write_plan();
+    let _served = session.serve_here();
+    let mut watch = session.watch().await;
+    let status = watch
+        .until("the closed port's name", |status| {
+            let message = of(status, "api").message.as_deref();
+            message.is_some_and(|message| message.contains(&ports[1].to_string()))
+        })
+        .await;
+    assert!(!of(&status, "api").ready);
+    session.client().await.stop().await.expect("stops");
+}

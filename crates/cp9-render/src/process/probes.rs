@@ -52,16 +52,16 @@ pub(crate) fn grace(context: &Context<'_>) -> u32 {
 
 fn default(context: &Context<'_>) -> Probe {
     let allocated = context.allocated();
-    let port = context
-        .ports
-        .iter()
-        .filter(|port| port.tcp)
-        .find_map(|port| allocated.get(&port.number));
-    let check = match port {
-        Some(port) => Check::Tcp { port: *port },
-        None => Check::Alive {
+    let ports = context.ports.iter().filter(|port| port.tcp);
+    let ports: Vec<u16> = ports
+        .filter_map(|port| allocated.get(&port.number).copied())
+        .collect();
+    let check = match ports.as_slice() {
+        [] => Check::Alive {
             millis: ALIVE_MILLIS,
         },
+        [port] => Check::Tcp { port: *port },
+        _ => Check::Ports { ports },
     };
     Probe {
         check,

@@ -46,6 +46,9 @@ fn http_probes_keep_their_timing() {
 fn without_a_probe_ports_or_time_decide() {
     assert_eq!(ready(PORTS).check, Check::Tcp { port: 20_001 });
     assert_eq!(ready("").check, Check::Alive { millis: 1000 });
+    let several = "ports: [{containerPort: 8080}, {containerPort: 53, protocol: UDP}, {containerPort: 9090}], args: [':8080', ':53', ':9090']";
+    let ports = vec![20_002, 20_003];
+    assert_eq!(ready(several).check, Check::Ports { ports });
     let startup = format!("{PORTS}, startupProbe: {{httpGet: {{port: 8080}}}}");
     assert!(matches!(ready(&startup).check, Check::Http { .. }));
 }
