@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::Tool;
 use crate::outside;
@@ -51,10 +51,5 @@ fn missing() -> Option<String> {
 }
 
 fn output(program: &str, args: &[&str]) -> Result<String> {
-    let output = outside::command(program).args(args).output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{program} {}` failed: {}", args.join(" "), said.trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    outside::output(outside::command(program).args(args))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::Tool;
 use crate::outside;
@@ -48,13 +48,7 @@ fn missing() -> Option<String> {
 }
 
 fn go(root: &Path, args: &[&str]) -> Result<String> {
-    let output = outside::command("go")
-        .args(args)
-        .current_dir(root.join(SOURCES))
-        .output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`go {}` failed: {}", args.join(" "), said.trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    let mut command = outside::command("go");
+    command.args(args).current_dir(root.join(SOURCES));
+    outside::output(&mut command)
 }
