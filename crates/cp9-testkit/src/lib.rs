@@ -19,6 +19,7 @@ pub mod leftovers;
 pub mod normalise;
 pub mod run;
 pub mod sandbox;
+pub mod skip;
 pub mod wait;
 
 mod capture;
@@ -30,4 +31,5 @@ pub use nix::sys::signal::Signal;
 pub use normalise::Normaliser;
 pub use run::{Background, Invocation, Run};
 pub use sandbox::Sandbox;
+pub use skip::skip;
 pub use wait::wait_until;

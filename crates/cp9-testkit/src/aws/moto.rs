@@ -1,13 +1,15 @@
 //! A running moto.
 
 use std::env;
-use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use super::REGION;
+use crate::http::http;
+use crate::skip::skip;
 use crate::wait::wait_until;
 
 /// Where moto is installed; `cargo xtask ci` sets it.
@@ -44,10 +46,8 @@ impl Moto {
 
     fn start() -> Option<Self> {
         let Some(python) = python() else {
-            // Straight to stderr: what a passing test prints is captured.
-            let line =
-                format!("SKIP: moto: not installed, see `cargo xtask tools moto` and {VARIABLE}\n");
-            let _ = io::stderr().write_all(line.as_bytes());
+            let why = format!("not installed, see `cargo xtask tools moto` and {VARIABLE}");
+            skip("moto", &why);
             return None;
         };
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
@@ -77,6 +77,22 @@ impl Moto {
     /// Its port.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The answer to a call of the query protocol; `more` is appended to its body as it is. No signature is
+    /// looked at, only for which service and region it would be.
+    #[track_caller]
+    pub fn query(&self, service: &str, version: &str, action: &str, more: &str) -> String {
+        let scope =
+            format!("AWS4-HMAC-SHA256 Credential=X/20261201/{REGION}/{service}/aws4_request");
+        let headers = [
+            ("Authorization", scope.as_str()),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ];
+        let body = format!("Action={action}&Version={version}{more}");
+        let reply = http("POST", &self.url(), &headers, &body).expect("an answer");
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body
     }
 
     /// Its URL.

@@ -297,16 +297,7 @@ fn what_still_carries_the_tags_survives_a_destroy() {
     let given = Given::on(moto);
     given.sandbox.cp9(["up"]).run().assert_code(0);
     let name = given.sandbox.session().to_owned();
-    let queue = |action: &str, more: &str| {
-        let scope = format!("AWS4-HMAC-SHA256 Credential=X/20261201/{REGION}/sqs/aws4_request");
-        let headers = [
-            ("Authorization", scope.as_str()),
-            ("Content-Type", "application/x-www-form-urlencoded"),
-        ];
-        let body = format!("Action={action}&Version=2012-11-05{more}");
-        let reply = cp9_testkit::http("POST", &moto.url(), &headers, &body).expect("an answer");
-        assert_eq!(reply.status, 200, "{}", reply.body);
-    };
+    let queue = |action: &str, more: &str| moto.query("sqs", "2012-11-05", action, more);
     let tags = format!(
         "&QueueName={name}-q&Tag.1.Key=cp9-owner&Tag.1.Value={OWNER}&Tag.2.Key=cp9-session&Tag.2.Value={name}"
     );

@@ -1,11 +1,10 @@
 //! A Terraform substrate from `up` to `destroy`: the real program, a provider that makes real things in moto.
 
 use std::env;
-use std::io::Write as _;
 use std::time::Duration;
 
 use cp9_testkit::aws::{ACCOUNT, Keys, Moto, PRINCIPAL, REGION};
-use cp9_testkit::{Run, Sandbox, wait_until};
+use cp9_testkit::{Run, Sandbox, skip, wait_until};
 use serde_json::Value;
 
 use crate::prebuilt::CP9;
@@ -62,11 +61,6 @@ struct Given {
     sandbox: Sandbox,
     keys: Keys,
     moto: &'static Moto,
-}
-
-fn skip(what: &str, why: &str) {
-    // Straight to stderr: what a passing test prints is captured.
-    let _ = std::io::stderr().write_all(format!("SKIP: {what}: {why}\n").as_bytes());
 }
 
 /// The session; none where something of the lab is missing.
@@ -142,27 +136,12 @@ impl Given {
         );
     }
 
-    /// A question to the emulator about the whole account.
-    fn ask(&self, service: &str, version: &str, action: &str) -> String {
-        let scope =
-            format!("AWS4-HMAC-SHA256 Credential=X/20261201/{REGION}/{service}/aws4_request");
-        let headers = [
-            ("Authorization", scope.as_str()),
-            ("Content-Type", "application/x-www-form-urlencoded"),
-        ];
-        let body = format!("Action={action}&Version={version}");
-        let reply =
-            cp9_testkit::http("POST", &self.moto.url(), &headers, &body).expect("an answer");
-        assert_eq!(reply.status, 200, "{}", reply.body);
-        reply.body
-    }
-
     /// What of this session exists: its roles and queues, by name.
     fn things(&self) -> Vec<String> {
         let begin = format!("{}-", self.sandbox.session());
-        let roles = self.ask("iam", "2010-05-08", "ListRoles");
+        let roles = self.moto.query("iam", "2010-05-08", "ListRoles", "");
         let roles = roles.split("<RoleName>").skip(1);
-        let queues = self.ask("sqs", "2012-11-05", "ListQueues");
+        let queues = self.moto.query("sqs", "2012-11-05", "ListQueues", "");
         let queues = queues.split("<QueueUrl>").skip(1);
         let queues = queues.filter_map(|rest| rest.split('<').next()?.rsplit('/').next());
         let mut all: Vec<String> = roles
@@ -181,12 +160,17 @@ impl Given {
         serde_json::from_str(&text).expect("JSON")
     }
 
-    /// Holds every create from now on, after its thing was made.
-    fn hold(&self) {
+    /// Runs `up` with every create held after its thing was made, and ends everything once the role is there.
+    fn cut_before_the_state_is_written(&self) {
         let gate = self.sandbox.path("gate");
         self.sandbox.write("gate", "");
         self.sandbox
             .write("infra/premium.tfvars", &format!("hold = \"{gate}\"\n"));
+        let up = self.sandbox.cp9(["up"]).spawn();
+        wait_until(LIMIT, "the role to be made", || {
+            self.things().contains(&"services".to_owned()).then_some(())
+        });
+        power_cut(up);
     }
 }
 
@@ -268,15 +252,7 @@ fn what_a_substrate_must_not_make_never_reaches_the_apply() {
 #[test]
 fn killed_between_create_and_state_write_a_re_run_makes_no_second_one() {
     let Some(given) = given(BODY) else { return };
-    given.hold();
-    let up = given.sandbox.cp9(["up"]).spawn();
-    wait_until(LIMIT, "the role to be made", || {
-        given
-            .things()
-            .contains(&"services".to_owned())
-            .then_some(())
-    });
-    power_cut(up);
+    given.cut_before_the_state_is_written();
     let ledger = given.json("destroy/ledger.json").to_string();
     let orphan = format!("{}-services", given.sandbox.session());
     assert!(
@@ -292,15 +268,7 @@ fn killed_between_create_and_state_write_a_re_run_makes_no_second_one() {
 #[test]
 fn killed_between_create_and_state_write_a_destroy_leaves_nothing_unsaid() {
     let Some(given) = given(BODY) else { return };
-    given.hold();
-    let up = given.sandbox.cp9(["up"]).spawn();
-    wait_until(LIMIT, "the role to be made", || {
-        given
-            .things()
-            .contains(&"services".to_owned())
-            .then_some(())
-    });
-    power_cut(up);
+    given.cut_before_the_state_is_written();
     std::fs::remove_file(given.sandbox.path("gate")).expect("the gate");
     let run = given.sandbox.cp9(["destroy", "--json"]).limit(LIMIT).run();
     // What is there after all is named; a thing that was begun and may be there is too.
