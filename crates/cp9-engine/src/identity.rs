@@ -118,31 +118,33 @@ pub(crate) fn refuse_move(
 }
 
 /// What was last proven, for people.
-pub(crate) fn report(engine: &Engine, folder: &Folder) -> Option<IdentityReport> {
-    let proof = recorded(engine, folder)?.aws;
+pub(crate) fn report(engine: &Engine, proof: &AwsProof) -> IdentityReport {
     let source = serde_json::to_value(proof.owner_source).ok();
     let source = source.and_then(|source| source.as_str().map(str::to_owned));
     let now = engine.doors.clock.now();
     let left = |at: Timestamp| at.duration_since(now).as_secs();
-    Some(IdentityReport {
-        account: proof.account,
-        region: proof.region,
+    IdentityReport {
+        account: proof.account.clone(),
+        region: proof.region.clone(),
         principal: proof.principal.to_string(),
         owner_source: source.unwrap_or_default(),
-        credentials: proof.credentials,
+        credentials: proof.credentials.clone(),
         expires: proof.expires.map(|at| at.to_string()),
         expires_in: proof.expires.map(left),
-    })
+    }
 }
 
-/// The client of the credentials that a session names; none where it writes to no AWS.
-pub(crate) fn client(engine: &Engine, config: &ResolvedConfig) -> Option<Aws> {
-    let target = aws(config)?;
+/// Whom to ask about a session's identity, and what it asks of it; none where it writes to no AWS.
+pub(crate) fn question<'a>(
+    engine: &'a Engine,
+    config: &'a ResolvedConfig,
+) -> Option<(Aws, Wishes<'a>)> {
     let settings = AwsSettings {
-        profile: target.profile.clone(),
+        profile: aws(config)?.profile.clone(),
         region: config.target.region.clone().unwrap_or_default(),
     };
-    Some(Aws::new(engine.doors.clone(), settings))
+    let client = Aws::new(engine.doors.clone(), settings);
+    Some((client, wishes(engine, config)?))
 }
 
 /// What the session asks of an identity on AWS.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cp9_model::identity::{AccountError, Accounts, Arn, ArnError, Claim, OwnerError, OwnerSource};
+use cp9_model::identity::{
+    AccountError, Accounts, Arn, ArnError, Claim, OwnerError, OwnerSource, login,
+};
 use cp9_model::{Category, Explain, Owner};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -77,14 +79,6 @@ pub enum IdentityError {
 
 fn of_profile(profile: Option<&str>) -> String {
     profile.map_or_else(String::new, |profile| format!(" of profile `{profile}`"))
-}
-
-/// The command by which a person signs in.
-pub(super) fn login(profile: Option<&str>) -> String {
-    profile.map_or_else(
-        || "aws sso login".to_owned(),
-        |profile| format!("aws sso login --profile {profile}"),
-    )
 }
 
 impl Explain for IdentityError {

@@ -10,7 +10,6 @@ use cp9_loop::embedded::{self, Client, SessionFolderPaths};
 use cp9_model::host::HostFacts;
 use cp9_model::lifecycle::SessionState;
 use cp9_model::scope::ENV_ID;
-use cp9_model::{Owner, Scope};
 use cp9_tools::LockInfo;
 use cp9_tools::procs::{self, ProcessId};
 
@@ -37,15 +36,7 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
         .doors
         .recorder
         .to_file(folder.logs().join("calls.jsonl"));
-    let scope = Scope {
-        owner: disk
-            .state
-            .owner
-            .clone()
-            .unwrap_or_else(|| Owner::new(Owner::LOCAL)),
-        session: disk.state.name.clone(),
-        id: disk.state.id.clone(),
-    };
+    let scope = disk.state.scope();
     let paths = SessionFolderPaths {
         folder: folder.root,
         socket: host.socket.into(),

@@ -53,7 +53,7 @@ pub async fn deploy(
     status::touch(engine, &folder);
     let target = status::target(&disk);
     match begin(engine, folder, disk, &options.service) {
-        Ok(begun) => run(engine, &options, begun, target, progress).await,
+        Ok(begun) => Box::pin(run(engine, &options, begun, target, progress)).await,
         Err(error) => Outcome::failed(error, target),
     }
 }

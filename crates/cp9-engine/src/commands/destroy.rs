@@ -147,12 +147,7 @@ fn scope(engine: &Engine, folder: &Folder, force: bool) -> Result<Scope, EngineE
     if let Some(state) = state {
         session::refuse_copy(&engine.doors, folder, &state)?;
         controller::refuse_inside(engine, &state)?;
-        let owner = state.owner.unwrap_or_else(|| Owner::new(Owner::LOCAL));
-        return Ok(Scope {
-            owner,
-            session,
-            id: state.id,
-        });
+        return Ok(state.scope());
     }
     let id = status::host_id(engine, folder);
     let unknown = || Scope {

@@ -3,7 +3,7 @@
 use cp9_model::lifecycle::Event;
 use cp9_model::output::Target;
 use cp9_model::report::PauseReport;
-use cp9_model::{Category, Explain, Owner, Scope};
+use cp9_model::{Category, Explain};
 use cp9_tools::procs;
 use thiserror::Error;
 
@@ -123,16 +123,7 @@ async fn stop(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Resul
 
 /// Ends what left its service's process group and still carries the scope: it would keep a port.
 async fn end_strays(engine: &Engine, session: &LockedSession) -> Result<u32, EngineError> {
-    let state = &session.state;
-    let scope = Scope {
-        owner: state
-            .owner
-            .clone()
-            .unwrap_or_else(|| Owner::new(Owner::LOCAL)),
-        session: state.name.clone(),
-        id: state.id.clone(),
-    };
-    let (ended, left) = orphans::end(engine, &session.folder, scope).await?;
+    let (ended, left) = orphans::end(engine, &session.folder, session.state.scope()).await?;
     match left.first() {
         None => Ok(ended),
         Some(found) => Err(StillRunning {

@@ -33,7 +33,7 @@ pub async fn setup(engine: &Engine, select: Select) -> Outcome<SetupReport> {
     match Box::pin(prove(engine, config.as_ref())).await {
         Ok(proven) => {
             target.owner = Some(proven.owner);
-            target.account = proven.account;
+            target.account = proven.aws.map(|proof| proof.account);
             Outcome {
                 report: Some(SetupReport {
                     file: file.map(Utf8PathBuf::into_string),
@@ -51,7 +51,6 @@ pub async fn setup(engine: &Engine, select: Select) -> Outcome<SetupReport> {
 /// What was proven, and for whom.
 pub(crate) struct Proofs {
     owner: String,
-    account: Option<String>,
     clouds: Vec<CloudProof>,
     /// What AWS proved.
     pub(crate) aws: Option<AwsProof>,
@@ -64,14 +63,12 @@ pub(crate) async fn prove(
     engine: &Engine,
     config: Option<&ResolvedConfig>,
 ) -> Result<Proofs, EngineError> {
-    let remote = config
-        .and_then(|config| identity::client(engine, config).zip(identity::wishes(engine, config)));
+    let remote = config.and_then(|config| identity::question(engine, config));
     let Some((client, wishes)) = remote else {
         let owner = owner(engine);
         let (_, proof) = local(engine, config, owner).await?;
         return Ok(Proofs {
             owner: proof.owner.clone(),
-            account: None,
             clouds: vec![proof],
             aws: None,
             clock: SignedDuration::ZERO,
@@ -86,7 +83,6 @@ pub(crate) async fn prove(
     let there = on_aws(proof, &known.owner, engine);
     Ok(Proofs {
         owner: known.owner.to_string(),
-        account: Some(proof.account.clone()),
         clouds: vec![here, there],
         aws: Some(proof.clone()),
         clock: proven.aws.clock_difference(),
@@ -130,7 +126,7 @@ fn session(
 }
 
 fn owner(engine: &Engine) -> Owner {
-    let asked = engine.doors.env.get("CP9_OWNER").map(Owner::new);
+    let asked = engine.doors.env.get(identity::ENV_CLAIM).map(Owner::new);
     asked
         .filter(|owner| !owner.as_str().is_empty())
         .unwrap_or_else(|| Owner::new(Owner::LOCAL))

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cp9_cloud::aws::AwsProof;
 use cp9_loop::Controller as _;
 use cp9_loop::embedded::{Client, glance};
 use cp9_model::config::resolved::ResolvedConfig;
@@ -23,6 +24,7 @@ use crate::engine::{Engine, Select};
 use crate::error::{EngineError, Outcome};
 use crate::folder::Folder;
 use crate::host::ChildRecord;
+use crate::identity::Identity;
 use crate::{identity, run, select, session, settled};
 
 /// How `status` behaves.
@@ -79,8 +81,8 @@ pub(crate) struct OnDisk {
     pub(crate) host: Option<HostFacts>,
     pub(crate) graph: Option<ServiceGraph>,
     pub(crate) plan: Option<DevPlan>,
-    /// The account that was last proven.
-    pub(crate) account: Option<String>,
+    /// What was last proven of an identity.
+    pub(crate) identity: Option<Identity>,
 }
 
 /// Reads what a session has on disk. Files that do not exist yet, or cannot be read, are none.
@@ -94,7 +96,7 @@ pub(crate) fn on_disk(engine: &Engine, folder: &Folder) -> Result<OnDisk, Engine
         host: json(engine, &folder.host()),
         graph: json(engine, &folder.graph()),
         plan: json(engine, &folder.dev_plan()),
-        account: identity::recorded(engine, folder).map(|identity| identity.aws.account),
+        identity: identity::recorded(engine, folder),
     })
 }
 
@@ -173,9 +175,13 @@ pub(crate) fn target(disk: &OnDisk) -> Target {
     let target = disk.config.as_ref();
     let target = target.map_or_else(plain, |config| run::target(config, owner));
     Target {
-        account: disk.account.clone(),
+        account: proof(disk).map(|proof| proof.account.clone()),
         ..target
     }
+}
+
+fn proof(disk: &OnDisk) -> Option<&AwsProof> {
+    Some(&disk.identity.as_ref()?.aws)
 }
 
 fn report(
@@ -204,7 +210,7 @@ fn report(
             .map(ToString::to_string)
             .unwrap_or_default(),
         folder: folder.root.to_string(),
-        identity: identity::report(engine, folder),
+        identity: proof(disk).map(|proof| identity::report(engine, proof)),
         states: states(&disk.state),
         services: services(engine, folder, disk, now),
         controller,

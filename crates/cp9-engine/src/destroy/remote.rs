@@ -60,8 +60,7 @@ pub(super) async fn prove(
     scope: &Scope,
     config: &ResolvedConfig,
 ) -> Result<Option<Proven>, EngineError> {
-    let client = identity::client(engine, config);
-    let Some((client, wishes)) = client.zip(identity::wishes(engine, config)) else {
+    let Some((client, wishes)) = identity::question(engine, config) else {
         identity::refuse_move(engine, folder, None)?;
         return Ok(None);
     };

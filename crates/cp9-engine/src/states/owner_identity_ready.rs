@@ -72,8 +72,7 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 }
 
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
-    let wishes = identity::wishes(run.engine, &run.config);
-    let (owner, evidence) = match identity::client(run.engine, &run.config).zip(wishes) {
+    let (owner, evidence) = match identity::question(run.engine, &run.config) {
         Some((client, wishes)) => {
             let known = Box::pin(aws::identify(client, &wishes)).await?;
             let has = run.session.state.owner.as_ref();

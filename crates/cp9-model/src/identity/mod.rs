@@ -7,4 +7,4 @@ mod owner;
 
 pub use account::{AccountError, Accounts};
 pub use arn::{Arn, ArnError, Principal};
-pub use owner::{Claim, OwnerError, OwnerSource};
+pub use owner::{Claim, OwnerError, OwnerSource, login};

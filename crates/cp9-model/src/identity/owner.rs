@@ -119,7 +119,7 @@ impl Explain for OwnerError {
 }
 
 /// The command by which a person signs in.
-fn login(profile: Option<&str>) -> String {
+pub fn login(profile: Option<&str>) -> String {
     profile.map_or_else(
         || "aws sso login".to_owned(),
         |profile| format!("aws sso login --profile {profile}"),

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::explain::{Category, Explain};
 use crate::name::{Owner, SessionName};
+use crate::scope::Scope;
 
 /// The format number of `state.json`; newer ones are refused.
 pub const FORMAT: u32 = 1;
@@ -281,6 +282,16 @@ impl Explain for Unreadable {
 }
 
 impl SessionState {
+    /// What marks everything that belongs to the session; the owner is `local` until one is known.
+    pub fn scope(&self) -> Scope {
+        let owner = self.owner.clone();
+        Scope {
+            owner: owner.unwrap_or_else(|| Owner::new(Owner::LOCAL)),
+            session: self.name.clone(),
+            id: self.id.clone(),
+        }
+    }
+
     /// A journal in which nothing has begun.
     pub fn new(id: String, name: SessionName, file: String, created: Timestamp) -> Self {
         let states = StateName::ALL
