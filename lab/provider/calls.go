@@ -120,6 +120,13 @@ func withTags(values url.Values, prefix string, tags map[string]string) url.Valu
 	return values
 }
 
+func withList(values url.Values, prefix string, all []string) url.Values {
+	for at, one := range all {
+		values.Set(fmt.Sprintf("%s.%d", prefix, at+1), one)
+	}
+	return values
+}
+
 func tagging(tags map[string]string) string {
 	type tag struct{ Key, Value string }
 	var all struct {

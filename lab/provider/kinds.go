@@ -24,12 +24,20 @@ type kind struct {
 	// look tells the tags of a thing, and whether there is one.
 	look   func(*lab, string) (map[string]string, bool, error)
 	delete func(*lab, string) error
+	// tag sets tags; untag takes some away, with those that stay.
+	tag   func(l *lab, name string, tags map[string]string) error
+	untag func(l *lab, name string, gone []string, stay map[string]string) error
 }
 
 const account = "123456789012"
 
 func same(_ *lab, name string) string { return name }
 func plain(id string) string          { return id }
+
+func tagBucket(l *lab, name string, tags map[string]string) error {
+	_, err := l.send("s3", http.MethodPut, "/"+name+"?tagging", tagging(tags))
+	return err
+}
 
 var kinds = []kind{
 	{
@@ -52,6 +60,16 @@ var kinds = []kind{
 			_, err := l.query("sqs", "2012-11-05", "DeleteQueue", url.Values{"QueueUrl": {address}})
 			return err
 		},
+		tag: func(l *lab, name string, tags map[string]string) error {
+			values := url.Values{"QueueUrl": {l.endpoint + "/" + account + "/" + name}}
+			_, err := l.query("sqs", "2012-11-05", "TagQueue", withTags(values, "Tag", tags))
+			return err
+		},
+		untag: func(l *lab, name string, gone []string, _ map[string]string) error {
+			values := url.Values{"QueueUrl": {l.endpoint + "/" + account + "/" + name}}
+			_, err := l.query("sqs", "2012-11-05", "UntagQueue", withList(values, "TagKey", gone))
+			return err
+		},
 	},
 	{
 		name: "iam_role", field: "name", extra: "assume_role_policy",
@@ -69,18 +87,30 @@ var kinds = []kind{
 			_, err := l.query("iam", "2010-05-08", "DeleteRole", url.Values{"RoleName": {name}})
 			return err
 		},
+		tag: func(l *lab, name string, tags map[string]string) error {
+			_, err := l.query("iam", "2010-05-08", "TagRole", withTags(url.Values{"RoleName": {name}}, "Tags.member", tags))
+			return err
+		},
+		untag: func(l *lab, name string, gone []string, _ map[string]string) error {
+			values := withList(url.Values{"RoleName": {name}}, "TagKeys.member", gone)
+			_, err := l.query("iam", "2010-05-08", "UntagRole", values)
+			return err
+		},
 	},
 	{
 		name: "s3_bucket", field: "bucket",
 		id: same, nameOf: plain,
 		arn: func(_ *lab, name string) string { return "arn:aws:s3:::" + name },
 		create: func(l *lab, name, _ string, tags map[string]string) error {
-			place := "<CreateBucketConfiguration><LocationConstraint>" + l.region + "</LocationConstraint></CreateBucketConfiguration>"
+			place := ""
+			// The one region that must not be named.
+			if l.region != "us-east-1" {
+				place = "<CreateBucketConfiguration><LocationConstraint>" + l.region + "</LocationConstraint></CreateBucketConfiguration>"
+			}
 			if _, err := l.send("s3", http.MethodPut, "/"+name, place); err != nil {
 				return err
 			}
-			_, err := l.send("s3", http.MethodPut, "/"+name+"?tagging", tagging(tags))
-			return err
+			return tagBucket(l, name, tags)
 		},
 		look: func(l *lab, name string) (map[string]string, bool, error) {
 			return read(l.send("s3", http.MethodGet, "/"+name+"?tagging", ""))
@@ -89,6 +119,9 @@ var kinds = []kind{
 			_, err := l.send("s3", http.MethodDelete, "/"+name, "")
 			return err
 		},
+		// One call sets all, and so takes away what it does not name.
+		tag:   tagBucket,
+		untag: func(l *lab, name string, _ []string, stay map[string]string) error { return tagBucket(l, name, stay) },
 	},
 	{
 		name: "eks_cluster", field: "name",
@@ -99,5 +132,7 @@ var kinds = []kind{
 		create: func(*lab, string, string, map[string]string) error { return errors.New("the lab makes no clusters") },
 		look:   func(*lab, string) (map[string]string, bool, error) { return nil, false, nil },
 		delete: func(*lab, string) error { return nil },
+		tag:    func(*lab, string, map[string]string) error { return nil },
+		untag:  func(*lab, string, []string, map[string]string) error { return nil },
 	},
 }

@@ -125,6 +125,9 @@ func (r *labResource) wait() {
 func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *resource.ReadResponse) {
 	id, found := text(ctx, in.State, "id")
 	out.Diagnostics.Append(found...)
+	if out.Diagnostics.HasError() {
+		return
+	}
 	name := r.kind.nameOf(id)
 	tags, there, err := r.kind.look(r.lab, name)
 	if err != nil {
@@ -153,10 +156,40 @@ func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *re
 }
 
 func (r *labResource) Update(ctx context.Context, in resource.UpdateRequest, out *resource.UpdateResponse) {
-	out.State.Raw = in.Plan.Raw
+	name, found := text(ctx, in.Plan, r.kind.field)
+	out.Diagnostics.Append(found...)
 	tags, found := r.all(ctx, in.Plan)
 	out.Diagnostics.Append(found...)
+	before := map[string]string{}
+	out.Diagnostics.Append(in.State.GetAttribute(ctx, path.Root("tags_all"), &before)...)
+	if out.Diagnostics.HasError() {
+		return
+	}
+	if err := r.retag(name, before, tags); err != nil {
+		out.Diagnostics.AddError("cannot tag "+name, err.Error())
+		return
+	}
+	out.State.Raw = in.Plan.Raw
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("tags_all"), stringMap(tags))...)
+}
+
+// retag turns the tags of a thing into others.
+func (r *labResource) retag(name string, before, tags map[string]string) error {
+	var gone []string
+	for _, tag := range names(before) {
+		if _, stays := tags[tag]; !stays {
+			gone = append(gone, tag)
+		}
+	}
+	if len(gone) > 0 {
+		if err := r.kind.untag(r.lab, name, gone, tags); err != nil {
+			return err
+		}
+	}
+	if len(tags) == 0 {
+		return nil
+	}
+	return r.kind.tag(r.lab, name, tags)
 }
 
 func (r *labResource) Delete(ctx context.Context, in resource.DeleteRequest, out *resource.DeleteResponse) {
