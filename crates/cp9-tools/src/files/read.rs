@@ -1,7 +1,8 @@
 //! Reading files whole.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, FileType};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
 
 use camino::Utf8Path;
 use sha2::{Digest, Sha256};
@@ -54,8 +55,20 @@ impl Doors {
     }
 }
 
+fn is_pipe(kind: FileType) -> bool {
+    kind.is_fifo() || kind.is_socket()
+}
+
 pub(super) fn read_capped(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let failed = failed("read", path);
+    // Opening a pipe waits for somebody to write into it.
+    if path
+        .metadata()
+        .is_ok_and(|facts| is_pipe(facts.file_type()))
+    {
+        let why = "it is a pipe or a socket, not a file";
+        return Err(failed(std::io::Error::new(ErrorKind::InvalidInput, why)));
+    }
     let file = File::open(path).map_err(&failed)?;
     let mut bytes = Vec::new();
     file.take(limit + 1)

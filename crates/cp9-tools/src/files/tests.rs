@@ -503,3 +503,14 @@ fn a_checkout_is_read_without_what_is_no_manifest() {
     let error = doors.read_checkout(&root.join("none")).unwrap_err();
     assert!(is_not_found(&error));
 }
+
+#[test]
+fn a_pipe_is_refused_and_never_waited_for() {
+    let (_keep, folder) = folder();
+    let pipe = folder.join("pipe");
+    let made = Command::new("mkfifo").arg(pipe.as_str()).status();
+    assert!(made.expect("mkfifo starts").success());
+    let error = doors().read(&pipe).expect_err("refused");
+    let cause = std::error::Error::source(&error).map(ToString::to_string);
+    assert!(cause.is_some_and(|cause| cause.contains("pipe")), "{error}");
+}

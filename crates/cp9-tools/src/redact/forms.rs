@@ -53,8 +53,9 @@ fn add_base64(forms: &mut BTreeSet<String>, value: &[u8]) {
 }
 
 /// What encoders of different languages leave as it is, beside letters and digits.
-const URL_LEFT_ALONE: [&str; 5] = [
+const URL_LEFT_ALONE: [&str; 6] = [
     "-_.~",
+    "-_.~/",
     "-_.",
     "-_.!~*'()",
     "-_.~!$&'()*+,;=:@",

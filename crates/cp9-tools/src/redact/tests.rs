@@ -29,6 +29,7 @@ fn every_form_goes() {
         "p%22%C3%A4%20s%2F%26w%2B",
         "p%22%c3%a4%20s%2f%26w%2b",
         "p%22%C3%A4+s%2F%26w%2B",
+        "p%22%C3%A4%20s/%26w%2B",
     ] {
         assert_eq!(redactor.redact(&format!("a {form} z")), "a *** z", "{form}");
     }
