@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc::{Sender, channel};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -19,6 +20,7 @@ const REQUIRED_IN_CI: [&str; 5] = ["cargo", "moto", "process", "provider", "rust
 
 /// Runs everything; true when all is well.
 pub(crate) fn run(root: &Path) -> Result<bool> {
+    let began = Instant::now();
     let metadata = cargo::metadata(root)?;
     let mut checks = Checks::new(say);
     lint::all(root, &metadata, &mut checks)?;
@@ -53,7 +55,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         docs::compare(root)
     });
     let mut tally = Tally::default();
-    checks.run("tests", || tests(root, &mut tally));
+    checks.run("tests", || tests(root, began, &mut tally));
     checks.run("no fault hooks", || shipped::check(root));
     say("");
     say(&checks.summary());
@@ -91,10 +93,10 @@ fn format(root: &Path) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
-fn tests(root: &Path, tally: &mut Tally) -> Result<Vec<Finding>> {
+fn tests(root: &Path, began: Instant, tally: &mut Tally) -> Result<Vec<Finding>> {
     let args = ["test", "--workspace", "--no-fail-fast"];
     let mut command = cargo(root, &args);
-    for (tool, place) in tools::all(root)? {
+    for (tool, place) in tools::all(root, began) {
         match place {
             Place::At(path) => {
                 command.env(tool.variable, path);

@@ -1,10 +1,12 @@
 //! `cargo xtask tools NAME`: the pinned programs that tests need, installed once outside the checkout under
 //! a name that changes with their recipe.
 
+mod go;
 mod moto;
 mod provider;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -16,6 +18,8 @@ pub(crate) struct Tool {
     pub(crate) name: &'static str,
     /// The variable by which tests are told where it is.
     pub(crate) variable: &'static str,
+    /// Whether a run that is late already does without it rather than waits for its build.
+    slow: bool,
     /// What it is made from: a change of this text makes another installation.
     recipe: fn(&Path) -> Result<String>,
     /// Installs it into an empty folder.
@@ -26,6 +30,9 @@ pub(crate) struct Tool {
 
 /// Every tool, in the order of installation.
 const TOOLS: [Tool; 2] = [moto::TOOL, provider::TOOL];
+
+/// How old a run may be when the build of a slow tool begins.
+const LATE: Duration = Duration::from_mins(45);
 
 /// Where a tool is, or why it is not.
 pub(crate) enum Place {
@@ -63,13 +70,34 @@ pub(crate) fn run(root: &Path, name: &str) -> Result<bool> {
     Ok(all)
 }
 
-/// Every tool with its place, for the tests.
-pub(crate) fn all(root: &Path) -> Result<Vec<(&'static Tool, Place)>> {
-    let places = TOOLS.iter().map(|tool| Ok((tool, tool.get(root)?)));
+/// Every tool with its place, for the tests of a run that began then. What cannot be installed is missing,
+/// with its reason: a machine without a network runs the other tests.
+pub(crate) fn all(root: &Path, began: Instant) -> Vec<(&'static Tool, Place)> {
+    let place = |tool: &Tool| {
+        if tool.slow && began.elapsed() > LATE && !tool.is_there(root)? {
+            let minutes = began.elapsed().as_secs() / 60;
+            return Ok(Place::Missing(format!(
+                "not built, as {minutes} minutes were gone"
+            )));
+        }
+        tool.get(root)
+    };
+    let places = TOOLS.iter().map(|tool| {
+        let place = place(tool).unwrap_or_else(|err: anyhow::Error| {
+            let why = format!("{err:#}");
+            Place::Missing(why.lines().next().unwrap_or_default().to_owned())
+        });
+        (tool, place)
+    });
     places.collect()
 }
 
 impl Tool {
+    fn is_there(&self, root: &Path) -> Result<bool> {
+        let digest = outside::digest(&(self.recipe)(root)?);
+        Ok(cache()?.join(format!("{}-{digest}", self.name)).is_dir())
+    }
+
     /// Where the tool is; installs it first if need be. Two that install at once wait for each other.
     fn get(&self, root: &Path) -> Result<Place> {
         let cache = cache()?;

@@ -14,6 +14,7 @@ const REQUIREMENTS: &str = "lab/moto/requirements.txt";
 pub(super) const TOOL: Tool = Tool {
     name: "moto",
     variable: "CP9_LAB_MOTO",
+    slow: false,
     recipe,
     install,
     missing,

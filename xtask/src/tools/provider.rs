@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Tool;
+use super::{Tool, go};
 use crate::outside;
 
 /// Its sources.
@@ -18,37 +18,23 @@ const NAME: &str = "terraform-provider-aws_v1.0.0";
 pub(super) const TOOL: Tool = Tool {
     name: "provider",
     variable: "CP9_LAB_PROVIDER",
+    slow: false,
     recipe,
     install,
-    missing,
+    missing: go::missing,
 };
 
 fn recipe(root: &Path) -> Result<String> {
-    let mut all = go(root, &["version"])?;
-    for name in outside::names(&root.join(SOURCES))? {
-        all.push_str(&outside::read(&root.join(SOURCES).join(name))?);
-    }
-    Ok(all)
+    go::recipe(&root.join(SOURCES))
 }
 
 fn install(root: &Path, to: &Path) -> Result<()> {
-    let platform = go(root, &["env", "GOOS", "GOARCH"])?;
+    let sources = root.join(SOURCES);
+    let platform = go::run(&sources, &["env", "GOOS", "GOARCH"])?;
     let platform: Vec<&str> = platform.split_whitespace().collect();
     let dir = to.join(MIRROR).join(platform.join("_"));
     outside::create_dir(&dir)?;
     let output = dir.join(NAME).display().to_string();
-    go(root, &["build", "-trimpath", "-o", &output, "."])?;
+    go::run(&sources, &["build", "-trimpath", "-o", &output, "."])?;
     Ok(())
-}
-
-fn missing() -> Option<String> {
-    let there = outside::command("go").arg("version").output();
-    let there = there.is_ok_and(|output| output.status.success());
-    (!there).then(|| "needs Go".to_owned())
-}
-
-fn go(root: &Path, args: &[&str]) -> Result<String> {
-    let mut command = outside::command("go");
-    command.args(args).current_dir(root.join(SOURCES));
-    outside::output(&mut command)
 }
