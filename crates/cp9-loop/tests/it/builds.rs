@@ -51,9 +51,7 @@ async fn one_save_is_one_build_and_the_same_content_is_none() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
 
     session.save("src/api.sh", &version("v2"));
@@ -99,9 +97,7 @@ async fn a_failed_build_keeps_the_old_version_and_shows_the_message() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
 
     session.save("src/api.sh", "error: expected `;` \x1b[31mhere\x1b[0m\n");
@@ -129,10 +125,8 @@ async fn a_first_build_that_fails_is_the_verdict_of_what_waits_for_it() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", "error: no\n");
-    session.write_plan();
-    let _served = session.serve_here();
     let status = session
-        .watch()
+        .begin()
         .await
         .until("verdicts", |status| {
             status.resources.iter().all(|resource| resource.verdict)
@@ -152,10 +146,8 @@ async fn a_build_that_writes_nothing_has_failed() {
     session.source_service("api");
     session.resources[0]["argv"] =
         serde_json::json!(["/bin/sh", "-c", "echo fine", "sh", "${output}"]);
-    session.write_plan();
-    let _served = session.serve_here();
     let status = session
-        .watch()
+        .begin()
         .await
         .until("the failure", |status| {
             of(status, "api-live-binary").phase == Phase::Failed
@@ -177,9 +169,7 @@ async fn a_build_with_a_fixed_path_must_write_it_when_the_sources_change() {
     session.resources[0]["argv"] =
         serde_json::json!(["/bin/sh", "-c", script, "${src}/api.sh", product]);
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
 
     session.save("src/api.sh", "lazy");
@@ -217,9 +207,7 @@ async fn a_save_during_a_build_ends_that_build() {
         "${output}"
     ]);
     session.save("src/api.sh", "slow");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     eventually("the slow build", || session.lines("out/slow") == 1).await;
     let slow: u32 = session.text("out/slow").trim().parse().expect("pid");
     session.save("src/api.sh", &version("v1"));
@@ -241,9 +229,7 @@ async fn a_manual_resource_waits_for_its_trigger() {
     session.source_service("api");
     session.resources[0]["trigger"] = "manual".into();
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     watch.until_ready().await;
     session.save("src/api.sh", &version("v2"));
     let behind = watch
@@ -278,9 +264,7 @@ async fn a_command_that_watches_the_built_file_is_started_once_for_each_build() 
     serve.as_object_mut().expect("object").remove("binary");
     serve["watch"] = serde_json::json!([product]);
     serve["argv"] = serde_json::json!(["/bin/sh", product]);
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     assert!(of(&first, "api").source.is_some());
     session.client().await.reload().await.expect("reloads");
@@ -304,9 +288,7 @@ async fn a_build_that_writes_into_its_sources_is_not_built_for_ever() {
     session.resources[0]["argv"] =
         serde_json::json!(["/bin/sh", "-c", script, "${src}/api.sh", "${output}"]);
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let told = watch
         .until("a message about it", |status| {
             let message = of(status, "api-live-binary").message.as_deref();

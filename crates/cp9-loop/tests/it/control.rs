@@ -15,9 +15,7 @@ async fn reload_touches_only_what_changed() {
     for name in ["kept", "changed", "removed"] {
         session.command_service(name, "exec sleep 1000");
     }
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let before = watch.until_ready().await;
 
     session.resources.pop();
@@ -61,9 +59,7 @@ async fn a_changed_secret_or_file_restarts_on_reload() {
         serde_json::json!([{"env": "TOKEN", "file": "${session}/secrets/api.env", "key": "TOKEN"}]);
     entry["files"] = files;
     entry["cwd"] = "${session}/..".into();
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     eventually("the first start", || {
         session.text("out/api") == "onefirst-value"
@@ -112,9 +108,7 @@ async fn a_changed_secret_or_file_restarts_on_reload() {
 async fn a_plan_that_cannot_be_executed_changes_nothing() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let before = watch.until_ready().await;
     let mut client = session.client().await;
     session.resources[0]["deps"] = serde_json::json!(["ghost"]);
@@ -143,9 +137,7 @@ async fn a_plan_that_cannot_be_executed_changes_nothing() {
 async fn a_second_controller_is_refused_and_strangers_are_not_served() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    session.watch().await.until_ready().await;
+    session.begin().await.until_ready().await;
     let hello = session.client().await.hello().await.expect("answers");
     assert_eq!(hello.version, "1.2.3");
 
@@ -201,9 +193,7 @@ async fn the_socket_survives_nonsense() {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     watch.until_ready().await;
     let stream = tokio::net::UnixStream::connect(&session.paths.socket)
         .await
@@ -240,9 +230,7 @@ async fn a_reload_gives_what_failed_another_chance() {
         session.path("out")
     ]);
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let red = watch
         .until("the failure", |status| {
             of(status, "api-live-binary").phase == Phase::Failed
@@ -276,9 +264,7 @@ async fn a_save_after_a_reload_is_built() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     watch.until_ready().await;
     for word in ["v2", "v3"] {
         session.client().await.reload().await.expect("reloads");
@@ -295,9 +281,7 @@ async fn a_save_after_a_reload_is_built() {
 async fn a_running_process_is_judged_by_the_probes_of_the_new_plan() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
 
     let exec = |script: &str| {

@@ -99,9 +99,7 @@ async fn build_output_belongs_to_the_service() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", "error: broken\n");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     watch
         .until("verdicts", |status| {
             status.resources.iter().all(|resource| resource.verdict)
@@ -133,9 +131,7 @@ async fn a_running_service_writes_to_a_private_file() {
     use std::os::unix::fs::PermissionsExt;
     let mut session = Session::new();
     session.command_service("api", "echo hi; exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let status = session.watch().await.until_ready().await;
+    let status = session.begin().await.until_ready().await;
     assert!(pid(&status, "api") > 1);
     let raw = std::fs::metadata(session.path("s/logs/raw/api.log")).expect("raw log");
     assert_eq!(raw.permissions().mode() & 0o777, 0o600);

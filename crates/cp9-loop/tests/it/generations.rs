@@ -28,9 +28,7 @@ async fn one_generation_and_every_break_of_it() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let now = session.watch().await.until_ready().await;
+    let now = session.begin().await.until_ready().await;
     let [measured, glanced] = both(&session, &now);
     assert!(measured.current, "{measured:?}");
     assert_eq!(measured, glanced);
@@ -77,9 +75,7 @@ async fn what_is_not_built_is_started_from_its_files() {
     let conf = session.path("out/conf");
     session.command_service("api", "exec sleep 1000")["files"] = serde_json::json!([
         {"path": "${session}/run/api/conf", "source": conf}]);
-    session.write_plan();
-    let _served = session.serve_here();
-    let now = session.watch().await.until_ready().await;
+    let now = session.begin().await.until_ready().await;
     let [measured, glanced] = both(&session, &now);
     assert!(
         measured.current && measured.binary.is_none(),
@@ -108,9 +104,7 @@ async fn a_trigger_tells_which_build_answers_it() {
     let mut session = Session::new();
     session.source_service("api");
     session.save("src/api.sh", &version("v1"));
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     let ended = |status: &ControllerStatus| {
         let lineage = of(status, "api-live-binary").lineage.as_ref();

@@ -12,9 +12,7 @@ async fn a_crash_is_shown_with_its_last_words_and_started_again() {
         "api",
         "echo started >> $OUT/api; echo 'panic: no database' >&2; exit 3",
     );
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let status = watch
         .until("a back-off", |status| {
             of(status, "api").phase == Phase::Backoff
@@ -37,9 +35,7 @@ async fn a_crash_is_shown_with_its_last_words_and_started_again() {
 async fn a_killed_process_comes_back() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     let id = cp9_tools::procs::find(pid(&first, "api"))
         .expect("process")
@@ -58,9 +54,7 @@ async fn a_killed_process_comes_back() {
 async fn a_trigger_restarts_a_process() {
     let mut session = Session::new();
     session.command_service("api", "exec sleep 1000");
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     let mut client = session.client().await;
     client.trigger("api").await.expect("triggers");
@@ -82,10 +76,8 @@ async fn a_missing_program_or_secret_is_named() {
     session.command_service("mute", "exec sleep 1000")["secrets"] =
         serde_json::json!([{"env": "A", "file": "${session}/secrets/mute.env", "key": "A"}]);
     session.save("s/secrets/mute.env", "B=1\n");
-    session.write_plan();
-    let _served = session.serve_here();
     let status = session
-        .watch()
+        .begin()
         .await
         .until("verdicts", |status| {
             status.resources.iter().all(|resource| resource.verdict)
@@ -114,9 +106,7 @@ async fn dependencies_gate_the_first_start_only() {
         "api",
         "test -f $OUT/ready || touch $OUT/early; exec sleep 1000",
     )["deps"] = serde_json::json!(["db"]);
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let waiting = watch
         .until("the first check", |status| {
             of(status, "db").message.is_some()
@@ -157,9 +147,7 @@ async fn a_service_without_a_build_restarts_when_its_files_change() {
     let entry = session.command_service("api", ". ./app.sh");
     entry["cwd"] = "${src}".into();
     entry["watch"] = serde_json::json!(["${src}"]);
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     assert!(of(&first, "api").source.is_some() && of(&first, "api").binary.is_none());
     session.save("src/app.sh", "echo two > $OUT/api; exec sleep 1000\n");
@@ -179,9 +167,7 @@ async fn liveness_restarts_a_process() {
     session.command_service("api", "exec sleep 1000")["live"] = serde_json::json!({
         "check": {"type": "exec", "argv": ["/bin/sh", "-c", "test ! -f $OUT/sick"]},
         "period_seconds": 1, "timeout_seconds": 1, "failure_threshold": 1, "success_threshold": 1});
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let first = watch.until_ready().await;
     session.save("out/sick", "");
     watch
@@ -205,9 +191,7 @@ async fn what_a_probe_says_is_shown_without_secrets() {
         serde_json::json!([{"env": "TOKEN", "file": "${session}/secrets/api.env", "key": "TOKEN"}]);
     entry["ready"]["check"] =
         serde_json::json!({"type": "exec", "argv": ["/bin/sh", "-c", script]});
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let status = watch
         .until("the probe's answer", |status| {
             of(status, "api").message.is_some()
@@ -227,10 +211,8 @@ async fn the_answer_of_a_stranger_makes_no_process_ready() {
     let mut session = Session::new();
     let api = session.command_service("api", "exec sleep 1000");
     api["ready"]["check"] = serde_json::json!({"type": "tcp", "port": port});
-    session.write_plan();
     // The controller runs in this process, and so does the stranger, which is nobody's child.
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let status = watch
         .until("a word on who answers", |status| {
             let message = of(status, "api").message.as_deref();
@@ -261,9 +243,7 @@ async fn a_process_of_several_ports_is_ready_when_all_accept() {
     let mut session = Session::new();
     let api = session.command_service("api", "exec sleep 1000");
     api["ready"]["check"] = serde_json::json!({"type": "ports", "ports": ports});
-    session.write_plan();
-    let _served = session.serve_here();
-    let mut watch = session.watch().await;
+    let mut watch = session.begin().await;
     let status = watch
         .until("the closed port's name", |status| {
             let message = of(status, "api").message.as_deref();

@@ -147,6 +147,14 @@ impl Session {
         tokio::spawn(async move { serve(doors, paths, scope, environment(), &id, "1.2.3").await })
     }
 
+    /// Writes the plan, serves it in this process, and watches what comes of it.
+    pub(crate) async fn begin(&self) -> Watch {
+        self.write_plan();
+        // The test hears of its end from the watch.
+        drop(self.serve_here());
+        self.watch().await
+    }
+
     /// A controller in a process of its own: this test program, asked for the one test that serves.
     pub(crate) fn serve_apart(&self) -> ProcessId {
         let config = json!({"folder": self.paths.folder, "socket": self.paths.socket,
