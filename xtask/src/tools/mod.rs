@@ -4,6 +4,7 @@
 mod go;
 mod moto;
 mod provider;
+mod tofu;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ pub(crate) struct Tool {
 }
 
 /// Every tool, in the order of installation.
-const TOOLS: [Tool; 2] = [moto::TOOL, provider::TOOL];
+const TOOLS: [Tool; 3] = [moto::TOOL, provider::TOOL, tofu::TOOL];
 
 /// How old a run may be when the build of a slow tool begins.
 const LATE: Duration = Duration::from_mins(45);
@@ -100,15 +101,15 @@ impl Tool {
 
     /// Where the tool is; installs it first if need be. Two that install at once wait for each other.
     fn get(&self, root: &Path) -> Result<Place> {
+        if let Some(why) = (self.missing)() {
+            return Ok(Place::Missing(why));
+        }
         let cache = cache()?;
         let digest = outside::digest(&(self.recipe)(root)?);
         let place = cache.join(format!("{}-{digest}", self.name));
         let lock = outside::lock(&cache.join(format!("{}.lock", self.name)))?;
         if place.is_dir() {
             return Ok(Place::At(place));
-        }
-        if let Some(why) = (self.missing)() {
-            return Ok(Place::Missing(why));
         }
         let partial = cache.join(format!("{}-{digest}.partial", self.name));
         outside::remove_tree(&partial)?;
