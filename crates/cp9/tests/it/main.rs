@@ -29,6 +29,7 @@ mod setup;
 mod stub_serve;
 mod stub_services;
 mod substrate;
+mod substrate_tofu;
 mod surroundings;
 mod survivors;
 mod trace;

@@ -35,7 +35,7 @@ provider "aws" {
 }
 "#;
 
-const BODY: &str = r#"
+pub(crate) const BODY: &str = r#"
 resource "aws_iam_role" "services" {
   name               = "${var.cp9_session}-services"
   assume_role_policy = jsonencode({ Version = "2012-10-17", Statement = [] })
@@ -57,14 +57,14 @@ resource "aws_s3_bucket" "dump" {
 "#;
 
 /// A session with a substrate.
-struct Given {
-    sandbox: Sandbox,
+pub(crate) struct Given {
+    pub(crate) sandbox: Sandbox,
     keys: Keys,
     moto: &'static Moto,
 }
 
 /// The session; none where something of the lab is missing.
-fn given(body: &str) -> Option<Given> {
+pub(crate) fn given(body: &str) -> Option<Given> {
     let moto = Moto::shared()?;
     let Some(provider) = env::var("CP9_LAB_PROVIDER")
         .ok()
@@ -114,11 +114,11 @@ fn on_path(program: &str) -> bool {
 }
 
 impl Given {
-    fn up(&self) -> Run {
+    pub(crate) fn up(&self) -> Run {
         self.sandbox.cp9(["up", "--json"]).limit(LIMIT).run()
     }
 
-    fn destroy(&self) {
+    pub(crate) fn destroy(&self) {
         self.sandbox
             .cp9(["destroy"])
             .limit(LIMIT)
@@ -137,7 +137,7 @@ impl Given {
     }
 
     /// What of this session exists: its roles and queues, by name.
-    fn things(&self) -> Vec<String> {
+    pub(crate) fn things(&self) -> Vec<String> {
         let begin = format!("{}-", self.sandbox.session());
         let roles = self.moto.query("iam", "2010-05-08", "ListRoles", "");
         let roles = roles.split("<RoleName>").skip(1);
