@@ -13,7 +13,7 @@ use crate::libtest::Tally;
 use crate::outside::{say, var};
 use crate::report::{Checks, Finding};
 use crate::tools::{self, Place};
-use crate::{docs, lint, shipped, tree};
+use crate::{docs, lab, lint, shipped, tree};
 
 /// What no test may skip when `CI=true`: it is there wherever cp9 can be built.
 const REQUIRED_IN_CI: [&str; 5] = ["cargo", "moto", "process", "provider", "rustc"];
@@ -55,6 +55,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         docs::compare(root)
     });
     let mut tally = Tally::default();
+    checks.run("lab", || lab::check(root, &mut tally));
     checks.run("tests", || tests(root, began, &mut tally));
     checks.run("no fault hooks", || shipped::check(root));
     say("");

@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod docs;
+mod lab;
 mod libtest;
 mod lint;
 mod outside;
