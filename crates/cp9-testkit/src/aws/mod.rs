@@ -38,7 +38,7 @@ impl Keys {
         }
     }
 
-    /// Every file below a folder that holds the secret.
+    /// Every file below a folder that holds the secret, as it is or as it stands in a form's value.
     pub fn leaks(&self, folder: &camino::Utf8Path) -> Vec<camino::Utf8PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![folder.to_owned()];
@@ -58,7 +58,8 @@ impl Keys {
     fn is_in(&self, path: &camino::Utf8Path) -> bool {
         let bytes = std::fs::read(path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        text.contains(&self.secret)
+        let encoded = self.secret.replace('+', "%2B").replace('/', "%2F");
+        text.contains(&self.secret) || text.contains(&encoded)
     }
 }
 

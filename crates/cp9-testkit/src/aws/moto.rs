@@ -1,4 +1,14 @@
-//! A running moto.
+//! A running moto. What tests can rely on, and what not:
+//!
+//! - It knows no signatures and no lives of credentials; whoever it does not know is the user `moto` of
+//!   [`ACCOUNT`](super::ACCOUNT). A refusal comes from the [`Proxy`](super::Proxy).
+//! - `AssumeRole` needs no role to exist and takes session tags without keeping them for later questions. The
+//!   keys that it gives are then that role: `assumed-role/NAME/SESSION` in the account of its ARN, and what is
+//!   made with them is seen by that account alone. That is how a test has an account of its own.
+//! - The tagging service reports queues at once, with their tags, by region and account.
+//! - `iam:SimulatePrincipalPolicy` is an error 500.
+//! - It answers a second after its start where the machine is idle, and in some four milliseconds from then on;
+//!   the first call of each service reads that service's code, which takes a few hundred more.
 
 use std::env;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

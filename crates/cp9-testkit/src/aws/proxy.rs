@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// A call that reached the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,10 @@ impl Asked {
 pub enum Fault {
     /// The error of the service, by its code.
     Error(u16, &'static str, &'static str),
+    /// The refusal of a request whose clock is off, dated with another time, as in `Tue, 01 Dec 2026 04:00:00 GMT`.
+    Skew(&'static str),
+    /// The answer, but late.
+    Slow(Duration),
     /// Nothing, ever.
     Hang,
     /// The connection breaks.
@@ -91,8 +96,17 @@ impl Proxy {
             let mut to = stream;
             match judge(&asked, before) {
                 None => to.write_all(&request.pass_on(port)?).ok()?,
+                Some(Fault::Slow(by)) => {
+                    thread::sleep(by);
+                    to.write_all(&request.pass_on(port)?).ok()?;
+                }
                 Some(Fault::Error(status, code, message)) => {
-                    to.write_all(refusal(&request, status, code, message).as_bytes())
+                    to.write_all(refusal(&request, status, code, message, None).as_bytes())
+                        .ok()?;
+                }
+                Some(Fault::Skew(now)) => {
+                    let (code, message) = SKEWED;
+                    to.write_all(refusal(&request, 403, code, message, Some(now)).as_bytes())
                         .ok()?;
                 }
                 Some(Fault::Hang) => loop {
@@ -105,9 +119,16 @@ impl Proxy {
     }
 }
 
+/// What a service says to a request from another time.
+const SKEWED: (&str, &str) = (
+    "RequestTimeTooSkewed",
+    "The difference between the request time and the current time is too large.",
+);
+
 /// An error in the words of the protocol that the request speaks.
-fn refusal(request: &Request, status: u16, code: &str, message: &str) -> String {
-    let body = if request.header("x-amz-target").is_some() {
+fn refusal(request: &Request, status: u16, code: &str, message: &str, now: Option<&str>) -> String {
+    let json = request.header("content-type");
+    let body = if json.is_some_and(|kind| kind.contains("json")) {
         format!("{{\"__type\":\"{code}\",\"message\":\"{message}\"}}")
     } else {
         format!(
@@ -115,8 +136,10 @@ fn refusal(request: &Request, status: u16, code: &str, message: &str) -> String 
              <RequestId>injected</RequestId></ErrorResponse>"
         )
     };
+    // The REST protocol tells the code in a header alone.
+    let date = now.map_or_else(String::new, |now| format!("Date: {now}\r\n"));
     format!(
-        "HTTP/1.1 {status} Refused\r\nContent-Length: {}\r\n\r\n{body}",
+        "HTTP/1.1 {status} Refused\r\n{date}X-Amzn-ErrorType: {code}\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
 }
