@@ -15,6 +15,8 @@ pub struct Asked {
     pub region: String,
     /// The operation; for services without one the method and path.
     pub operation: String,
+    /// When its signature says that it was made, as in `20261201T040000Z`.
+    pub time: String,
     /// What was sent.
     pub body: String,
 }
@@ -209,6 +211,7 @@ impl Request {
             service: part(3),
             region: part(2),
             operation: target.or(action).unwrap_or(plain).to_owned(),
+            time: self.header("x-amz-date").unwrap_or_default().to_owned(),
             body,
         }
     }

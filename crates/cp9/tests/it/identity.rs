@@ -11,14 +11,14 @@ const OWNER: &str = "nightly@example.com";
 const ROLE: &str = "arn:aws:iam::123456789012:role/cp9-developer";
 
 /// A session on AWS, its proxy, and its keys.
-struct Given {
-    sandbox: Sandbox,
-    proxy: Proxy,
+pub(crate) struct Given {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) proxy: Proxy,
     keys: Keys,
 }
 
 impl Given {
-    fn new(
+    pub(crate) fn new(
         moto: &Moto,
         judge: impl Fn(&Asked, usize) -> Option<Fault> + Send + Sync + 'static,
     ) -> Self {
@@ -48,7 +48,7 @@ impl Given {
     }
 
     /// Runs `up`, which must be refused within five seconds with these words, after questions alone.
-    fn refused(&self, code: &str, words: &[&str]) -> Run {
+    pub(crate) fn refused(&self, code: &str, words: &[&str]) -> Run {
         let run = self.sandbox.cp9(["up", "--json"]).run().assert_code(3);
         assert!(run.millis < 5000, "{} ms", run.millis);
         let error = &run.json()["error"];
@@ -69,7 +69,7 @@ impl Given {
     }
 
     /// No file of the test holds the secret.
-    fn assert_no_leak(&self) {
+    pub(crate) fn assert_no_leak(&self) {
         assert_eq!(
             self.keys.leaks(self.sandbox.root()),
             Vec::<camino::Utf8PathBuf>::new()

@@ -17,6 +17,7 @@ mod doctor;
 mod gate;
 mod help;
 mod identity;
+mod identity_faults;
 mod logs;
 mod overrides;
 mod prebuilt;
