@@ -8,7 +8,7 @@ use crate::substrate::{BODY, given};
 fn opentofu_makes_a_substrate_keeps_it_and_destroys_it() {
     let Some(mut given) = given(BODY) else { return };
     let Some(folder) = env::var("CP9_LAB_TOFU").ok().filter(|at| !at.is_empty()) else {
-        crate::substrate::skip("tofu", "not installed, see `cargo xtask tools tofu`");
+        cp9_testkit::skip("tofu", "not installed, see `cargo xtask tools tofu`");
         return;
     };
     // Named by its path: where Terraform is on PATH too, that one would come first.
