@@ -3,5 +3,6 @@
 pub mod aws;
 pub mod cloud;
 pub mod local;
+pub mod reaper;
 
 pub use cloud::{Cloud, CloudError, Found, Ledger, LedgerEntry, ProvenScope};

@@ -17,6 +17,7 @@ pub mod identity;
 pub mod lifecycle;
 pub mod name;
 pub mod output;
+pub mod reaper;
 pub mod report;
 pub mod scope;
 pub mod substrate;
