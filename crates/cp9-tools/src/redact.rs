@@ -1,7 +1,10 @@
 //! Removes known secrets from text, in every form in which they travel.
 
 mod forms;
+mod quoted;
 
+#[cfg(test)]
+mod quoted_tests;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,5 @@
-//! The forms in which a secret travels: plain, base64, URL- and JSON-escaped, shell-quoted.
+//! The forms in which a secret travels: plain, base64, hexadecimal, and escaped for URLs and JSON here;
+//! as text of languages, markup and shells in `quoted`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +7,10 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::SHORTEST;
+use super::{SHORTEST, quoted};
+
+/// Columns after which encoders break base64: PEM and MIME.
+const BASE64_COLUMNS: [usize; 2] = [64, 76];
 
 /// Every literal that gives the secret away.
 pub(super) fn of(secret: &str) -> BTreeSet<String> {
@@ -24,15 +28,34 @@ pub(super) fn of(secret: &str) -> BTreeSet<String> {
 
 fn add_value(forms: &mut BTreeSet<String>, value: &str) {
     forms.insert(value.to_owned());
-    forms.insert(value.replace('\'', r"'\''"));
+    forms.extend(quoted::of(value));
+    add_hex(forms, value.as_bytes());
     add_base64(forms, value.as_bytes());
     add_urls(forms, value);
     add_json(forms, value);
 }
 
+fn add_hex(forms: &mut BTreeSet<String>, value: &[u8]) {
+    let lower = value.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    });
+    forms.insert(lower.to_ascii_uppercase());
+    forms.insert(lower);
+}
+
 fn add_base64(forms: &mut BTreeSet<String>, value: &[u8]) {
     for whole in [STANDARD.encode(value), URL_SAFE.encode(value)] {
         add_urls(forms, &whole);
+        for columns in BASE64_COLUMNS {
+            let lines = whole.as_bytes().chunks(columns);
+            let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
+            forms.extend(
+                lines
+                    .filter(|line| line.len() >= 2 * SHORTEST)
+                    .map(str::to_owned),
+            );
+        }
         forms.insert(whole);
     }
     for offset in 0..3 {
@@ -53,10 +76,14 @@ fn add_base64(forms: &mut BTreeSet<String>, value: &[u8]) {
 }
 
 /// What encoders of different languages leave as it is, beside letters and digits.
-const URL_LEFT_ALONE: [&str; 6] = [
+const URL_LEFT_ALONE: [&str; 10] = [
     "-_.~",
     "-_.~/",
     "-_.",
+    "-_.*",
+    "-_.~*",
+    "-_.~$&+=:@",
+    "-_.!~*'();/?:@&=+$,#",
     "-_.!~*'()",
     "-_.~!$&'()*+,;=:@",
     "-_.~!$&'()*+,;=:@/?#",
@@ -70,6 +97,21 @@ fn add_urls(forms: &mut BTreeSet<String>, value: &str) {
         forms.insert(lower_escapes(&upper.replace("%20", "+"), '%', 2));
         forms.insert(upper);
     }
+    forms.insert(escape(value));
+}
+
+/// JavaScript's own `escape`.
+fn escape(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
+    for unit in value.encode_utf16() {
+        let plain = u8::try_from(unit).ok().map(char::from);
+        match plain.filter(|c| c.is_ascii_alphanumeric() || "@*_+-./".contains(*c)) {
+            Some(c) => escaped.push(c),
+            None if unit < 0x100 => drop(write!(escaped, "%{unit:02X}")),
+            None => drop(write!(escaped, "%u{unit:04X}")),
+        }
+    }
+    escaped
 }
 
 fn percent(value: &str, kept: &str) -> String {
@@ -109,8 +151,6 @@ fn add_json(forms: &mut BTreeSet<String>, value: &str) {
         level = level.iter().flat_map(|text| json_forms(text)).collect();
         forms.extend(level.iter().cloned());
     }
-    let debug = format!("{value:?}");
-    forms.insert(debug[1..debug.len() - 1].to_owned());
 }
 
 fn json_forms(text: &str) -> BTreeSet<String> {

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 
+use super::quoted_tests::{FOREIGN, SPOKEN};
 use super::*;
 use crate::lines::RedactingLines;
 
@@ -32,6 +33,27 @@ fn every_form_goes() {
         "p%22%C3%A4%20s/%26w%2B",
     ] {
         assert_eq!(redactor.redact(&format!("a {form} z")), "a *** z", "{form}");
+    }
+}
+
+#[test]
+fn what_encoders_of_other_languages_write_goes() {
+    let redactor = knowing(&[SPOKEN]);
+    for form in FOREIGN {
+        assert_eq!(redactor.redact(&format!("a={form};")), "a=***;", "{form}");
+    }
+}
+
+#[test]
+fn lines_of_broken_base64_go() {
+    let secret = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(4);
+    let redactor = knowing(&[&secret]);
+    let encoded = STANDARD.encode(&secret);
+    for columns in [64, 76] {
+        for line in encoded.as_bytes().chunks(columns) {
+            let line = std::str::from_utf8(line).expect("ASCII");
+            assert_eq!(redactor.redact(line), "***", "{line}");
+        }
     }
 }
 
@@ -113,8 +135,80 @@ fn text_of(pieces: &[(String, prop::sample::Index)], redactor: &Redactor) -> Str
     })
 }
 
+/// A few encoders that share nothing with the redactor's own.
+fn encoded(secret: &str) -> Vec<String> {
+    let bytes = secret.as_bytes();
+    let each = |part: &dyn Fn(char) -> String| secret.chars().map(part).collect::<String>();
+    let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = pairs.concat();
+    let percent = |upper: bool| -> String {
+        let escape = |byte: &u8| match (byte.is_ascii_alphanumeric(), upper) {
+            (true, _) => char::from(*byte).to_string(),
+            (false, true) => format!("%{byte:02X}"),
+            (false, false) => format!("%{byte:02x}"),
+        };
+        bytes.iter().map(escape).collect::<String>()
+    };
+    // These keep a few marks as they are.
+    let kept = |text: String| {
+        let marks = [("2d", "-"), ("5f", "_"), ("2e", "."), ("7e", "~")];
+        marks.into_iter().fold(text, |text, (code, mark)| {
+            let text = text.replace(&format!("%{code}"), mark);
+            text.replace(&format!("%{}", code.to_uppercase()), mark)
+        })
+    };
+    let json = serde_json::Value::from(secret).to_string();
+    vec![
+        secret.to_owned(),
+        hex.to_uppercase(),
+        hex,
+        STANDARD.encode(secret),
+        URL_SAFE_NO_PAD.encode(secret),
+        kept(percent(true)),
+        kept(percent(false)),
+        json[1..json.len() - 1].to_owned(),
+        secret.replace('\\', "\\\\").replace('\'', "\\'"),
+        secret.replace('\\', "\\\\").replace('"', "\\\""),
+        secret.replace('\'', "'\"'\"'"),
+        each(&|c| match c {
+            '&' => "&amp;".into(),
+            '<' => "&lt;".into(),
+            '>' => "&gt;".into(),
+            '"' => "&#34;".into(),
+            '\'' => "&#39;".into(),
+            c => c.into(),
+        }),
+        each(&|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_ascii() => c.into(),
+            c => format!("\\u{:04x}", u32::from(c)),
+        }),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn foreign_encodings_go_wherever_a_stream_is_cut(
+        secret in "[!-~äß€]{1}[ -~äß€]{2,20}[!-~äß€]{1}",
+        cuts in prop::collection::vec(1_usize..9, 1..40),
+    ) {
+        let redactor = knowing(&[&secret]);
+        for form in encoded(&secret) {
+            let text = format!("<{form}>\n");
+            let mut lines = RedactingLines::new(redactor.clone());
+            let (mut said, mut rest) = (String::new(), text.as_bytes());
+            let mut cuts = cuts.iter().cycle();
+            while !rest.is_empty() {
+                let (chunk, left) = rest.split_at((*cuts.next().unwrap_or(&1)).min(rest.len()));
+                lines.push(chunk, &mut |line| said.push_str(line));
+                rest = left;
+            }
+            prop_assert!(!said.contains(&form), "{form} is in {said}");
+            prop_assert!(said.contains(MASK), "{form} became {said}");
+        }
+    }
 
     #[test]
     fn no_form_survives(
