@@ -27,7 +27,7 @@ pub use lock::{FileLock, LockError, LockInfo};
 pub use procs::{ProcessFacts, ProcessId, Signal};
 pub use program::{Child, Cmd, Ended, Exit, Output, ProgramError, StreamKind};
 pub use record::Recorder;
-pub use redact::Redactor;
+pub use redact::{Former, Redactor};
 pub use secret::Secret;
 pub use tokio_util::sync::CancellationToken;
 

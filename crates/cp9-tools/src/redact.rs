@@ -1,5 +1,6 @@
 //! Removes known secrets from text, in every form in which they travel.
 
+mod former;
 mod forms;
 mod quoted;
 
@@ -15,6 +16,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::secret::Secret;
+
+pub use former::Former;
 
 /// What stands where a secret stood.
 pub const MASK: &str = "***";
@@ -34,6 +37,7 @@ struct Known {
     literals: BTreeSet<String>,
     longest: usize,
     search: Option<AhoCorasick>,
+    former: Vec<former::Search>,
 }
 
 impl std::fmt::Debug for Known {
@@ -57,6 +61,27 @@ impl Redactor {
         known.secrets.insert(secret.clone());
         known.literals.extend(forms::of(secret.expose()));
         known.rebuild();
+    }
+
+    /// Learns secrets of the past.
+    pub fn add_former(&self, former: &Former) {
+        let search = former::Search::new(former);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.former.push(search);
+        known.measure();
+    }
+
+    /// Forgets the secrets of the past.
+    pub fn clear_former(&self) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.former.clear();
+        known.measure();
+    }
+
+    /// As `redact`, for a text whose rest is missing: what may be the beginning of a secret goes too.
+    pub fn redact_cut(&self, text: &str) -> String {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.redact(&text[..known.settled(text)]).into_owned()
     }
 
     /// The text with every form of every known secret replaced by `***`.
@@ -85,38 +110,79 @@ impl Redactor {
 
 impl Known {
     fn rebuild(&mut self) {
-        self.longest = self.literals.iter().map(String::len).max().unwrap_or(0);
         self.search = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&self.literals)
             .ok();
+        self.measure();
+    }
+
+    fn measure(&mut self) {
+        let literals = self.literals.iter().map(String::len);
+        let former = self.former.iter().map(|former| former.longest);
+        self.longest = literals.chain(former).max().unwrap_or(0);
     }
 
     /// Repeats until nothing is found, because a mask and its surroundings may spell a secret that
     /// contains `*`. Every replacement shortens the text, so this ends.
     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        while let Some(search) = self.search.as_ref().filter(|s| s.is_match(text.as_ref())) {
-            let mut redacted = String::with_capacity(text.len());
-            search.replace_all_with(&text, &mut redacted, |_, _, out| {
-                out.push_str(MASK);
-                true
-            });
+        while let Some(redacted) = self.present(&text).or_else(|| self.past(&text)) {
             text = Cow::Owned(redacted);
         }
         text
     }
 
+    /// The text without the secrets of now; none if there are none in it.
+    fn present(&self, text: &str) -> Option<String> {
+        let search = self
+            .search
+            .as_ref()
+            .filter(|search| search.is_match(text))?;
+        let mut redacted = String::with_capacity(text.len());
+        search.replace_all_with(text, &mut redacted, |_, _, out| {
+            out.push_str(MASK);
+            true
+        });
+        Some(redacted)
+    }
+
+    /// The text without the secrets of the past; none if there are none in it.
+    fn past(&self, text: &str) -> Option<String> {
+        let (mut redacted, mut at) = (String::new(), 0);
+        while let Some((start, end)) = self.first_former(text, at) {
+            redacted.push_str(&text[at..start]);
+            redacted.push_str(MASK);
+            at = end;
+        }
+        redacted.push_str(&text[at..]);
+        (at > 0).then_some(redacted)
+    }
+
+    fn first_former(&self, text: &str, from: usize) -> Option<(usize, usize)> {
+        let found = self
+            .former
+            .iter()
+            .filter_map(|former| former.find(text, from));
+        found.min_by_key(|(start, end)| (*start, text.len() - end))
+    }
+
     fn settled(&self, text: &str) -> usize {
-        let Some(search) = &self.search else {
-            return text.len();
-        };
         let mut end = text.floor_char_boundary((text.len() + 1).saturating_sub(self.longest));
-        for found in search.find_iter(text) {
-            if found.start() >= end {
+        let found = self.search.iter().flat_map(|search| search.find_iter(text));
+        let mut spans: Vec<(usize, usize)> =
+            found.map(|found| (found.start(), found.end())).collect();
+        let mut at = 0;
+        while let Some(span) = self.first_former(text, at) {
+            at = span.1;
+            spans.push(span);
+        }
+        spans.sort_unstable();
+        for (start, stop) in spans {
+            if start >= end {
                 break;
             }
-            end = end.max(found.end());
+            end = end.max(stop);
         }
         end
     }

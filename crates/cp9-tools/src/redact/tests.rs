@@ -110,6 +110,33 @@ fn clones_share_what_they_know() {
     assert_eq!(clone.redact("late-secret"), "***");
 }
 
+#[test]
+fn former_secrets_go_and_cannot_be_read() {
+    let mut former = Former::new("salt");
+    assert!(former.add(&Secret::new("old-hunter2")));
+    assert!(!former.add(&Secret::new("old-hunter2")), "known");
+    assert!(!former.add(&Secret::new("abc")), "short");
+    let kept = serde_json::to_string(&former).expect("plain data");
+    assert!(!kept.contains("hunter") && !kept.contains("b2xk"), "{kept}");
+    let redactor = knowing(&["new-hunter3"]);
+    redactor.add_former(&serde_json::from_str(&kept).expect("it reads"));
+    let text = format!(
+        "old-hunter2 xold-hunter2y {} new-hunter3 old-hunter3",
+        STANDARD.encode("old-hunter2")
+    );
+    assert_eq!(redactor.redact(&text), "*** x***y *** *** old-hunter3");
+    let long = "x".repeat(500);
+    for end in ["old-hunter2", "old-hunt"] {
+        let shown = redactor.redact_cut(&format!("old-hunter2 {long} {end}"));
+        assert!(
+            shown.starts_with("*** xxx") && !shown.contains("old"),
+            "{shown}"
+        );
+    }
+    redactor.clear_former();
+    assert_eq!(redactor.redact("old-hunter2"), "old-hunter2");
+}
+
 fn secrets() -> impl Strategy<Value = Vec<String>> {
     let any =
         proptest::string::string_regex("[ -~äß\n*%+/\"\\\\]{4,24}").expect("a valid expression");
@@ -219,6 +246,26 @@ proptest! {
         let redactor = knowing(&secrets);
         let text = text_of(&pieces, &redactor);
         clean(&redactor, &redactor.redact(&text))?;
+    }
+
+    #[test]
+    fn no_form_of_a_former_secret_survives(
+        secrets in secrets(),
+        pieces in prop::collection::vec((".{0,12}", any::<prop::sample::Index>()), 1..6),
+    ) {
+        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        let (knows, redactor) = (knowing(&secrets), Redactor::new());
+        let mut former = Former::new("salt");
+        for secret in &secrets {
+            former.add(&Secret::new(*secret));
+        }
+        redactor.add_former(&former);
+        clean(&knows, &redactor.redact(&text_of(&pieces, &knows)))?;
+        prop_assert_eq!(redactor.longest(), knows.longest());
+        let text = text_of(&pieces, &knows);
+        let end = redactor.settled(&text);
+        let parts = redactor.redact(&text[..end]) + "\n" + &redactor.redact(&text[end..]);
+        clean(&knows, &parts)?;
     }
 
     #[test]
