@@ -5,6 +5,6 @@ mod controller;
 pub mod convergence;
 pub mod embedded;
 pub mod logs;
-mod secrets;
+pub mod secrets;
 
 pub use controller::{Controller, ControllerError};

@@ -37,7 +37,7 @@ struct Known {
     literals: BTreeSet<String>,
     longest: usize,
     search: Option<AhoCorasick>,
-    former: Vec<former::Search>,
+    former: Option<former::Search>,
 }
 
 impl std::fmt::Debug for Known {
@@ -63,18 +63,11 @@ impl Redactor {
         known.rebuild();
     }
 
-    /// Learns secrets of the past.
-    pub fn add_former(&self, former: &Former) {
-        let search = former::Search::new(former);
+    /// Takes these for all secrets of the past.
+    pub fn set_former(&self, former: Option<&Former>) {
+        let search = former.map(former::Search::new);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.former.push(search);
-        known.measure();
-    }
-
-    /// Forgets the secrets of the past.
-    pub fn clear_former(&self) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.former.clear();
+        known.former = search;
         known.measure();
     }
 
@@ -150,7 +143,8 @@ impl Known {
     /// The text without the secrets of the past; none if there are none in it.
     fn past(&self, text: &str) -> Option<String> {
         let (mut redacted, mut at) = (String::new(), 0);
-        while let Some((start, end)) = self.first_former(text, at) {
+        let former = self.former.as_ref()?;
+        while let Some((start, end)) = former.find(text, at) {
             redacted.push_str(&text[at..start]);
             redacted.push_str(MASK);
             at = end;
@@ -159,21 +153,17 @@ impl Known {
         (at > 0).then_some(redacted)
     }
 
-    fn first_former(&self, text: &str, from: usize) -> Option<(usize, usize)> {
-        let found = self
-            .former
-            .iter()
-            .filter_map(|former| former.find(text, from));
-        found.min_by_key(|(start, end)| (*start, text.len() - end))
-    }
-
     fn settled(&self, text: &str) -> usize {
         let mut end = text.floor_char_boundary((text.len() + 1).saturating_sub(self.longest));
         let found = self.search.iter().flat_map(|search| search.find_iter(text));
         let mut spans: Vec<(usize, usize)> =
             found.map(|found| (found.start(), found.end())).collect();
         let mut at = 0;
-        while let Some(span) = self.first_former(text, at) {
+        while let Some(span) = self
+            .former
+            .as_ref()
+            .and_then(|former| former.find(text, at))
+        {
             at = span.1;
             spans.push(span);
         }

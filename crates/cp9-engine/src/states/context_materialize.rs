@@ -113,7 +113,10 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let rendered = render(run)?;
     let folder = run.session.folder.clone();
     let doors = run.engine.doors.clone();
-    doors.sync_tree(&folder.secrets(), &secret_tree(&rendered), 0o600)?;
+    let secrets = secret_tree(&rendered);
+    let next = secrets.values().map(Vec::as_slice);
+    cp9_loop::secrets::keep_former(&doors, &folder.root, &run.session.state.id, next)?;
+    doors.sync_tree(&folder.secrets(), &secrets, 0o600)?;
     doors.sync_tree(&folder.inputs(), &rendered.inputs, 0o600)?;
     run.made.rendered = Some(rendered);
     crate::facts::write(run, false)?;

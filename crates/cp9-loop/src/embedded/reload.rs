@@ -17,6 +17,7 @@ impl Core {
     pub(super) fn reload(&mut self) -> Result<(), String> {
         let plan = plan::read(&self.session.doors, &self.session.paths)
             .map_err(|error| in_words(&error))?;
+        crate::secrets::learn(&self.session.doors, &self.session.paths.folder);
         let names: Vec<String> = self.items.keys().cloned().collect();
         self.set_plan(plan);
         for name in names {

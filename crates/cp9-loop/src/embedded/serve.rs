@@ -52,7 +52,7 @@ pub async fn serve(
     };
     let lock = lock(&session).await?;
     let plan = plan::read(&session.doors, &session.paths)?;
-    crate::logs::learn_secrets(&session.doors, &session.paths.folder);
+    crate::secrets::learn(&session.doors, &session.paths.folder);
     let ended = Ended::listen()?;
     let (messages, heard) = mpsc::unbounded_channel();
     let indexer = index(&session, &plan, messages.clone())?;

@@ -14,6 +14,5 @@ pub use parse::Level;
 pub(crate) use raw::ends_unfinished;
 pub(crate) use record::clean;
 
-pub(crate) use query::learn_secrets;
 pub use query::{LogsError, Query, follow, read};
 pub use trace::{NoTraceId, TraceId};

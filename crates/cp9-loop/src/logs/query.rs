@@ -134,7 +134,8 @@ fn time(line: &LogLine) -> Timestamp {
 
 /// The lines there are, in the order of their times.
 pub fn read(doors: &Doors, folder: &Utf8Path, query: &Query) -> Result<Vec<LogLine>, LogsError> {
-    learn_secrets(doors, folder);
+    // Raw lines are redacted here; so the secrets must be known here too.
+    crate::secrets::learn(doors, folder);
     Place::new(doors, folder, query).backlog(true)
 }
 
@@ -146,7 +147,7 @@ pub async fn follow(
     query: &Query,
     sink: &mut dyn FnMut(LogLine),
 ) -> Result<(), LogsError> {
-    learn_secrets(doors, folder);
+    crate::secrets::learn(doors, folder);
     // Held open, so that no other folder gets its number.
     let held = std::fs::File::open(folder).ok();
     let session = held.as_ref().and_then(|held| held.metadata().ok());
@@ -193,20 +194,6 @@ fn watch(logs: &Utf8Path, wake_tx: mpsc::Sender<()>) -> Option<RecommendedWatche
             .ok()?;
     }
     Some(watcher)
-}
-
-/// Raw lines are redacted here; so the session's secrets must be known here too.
-pub(crate) fn learn_secrets(doors: &Doors, folder: &Utf8Path) {
-    let Ok(entries) = folder.join("secrets").read_dir_utf8() else {
-        return;
-    };
-    for entry in entries
-        .flatten()
-        .filter(|entry| entry.path().extension() == Some("env"))
-    {
-        // A file that is not in the format feeds no process, so it hides nothing from a log.
-        let _ = crate::secrets::load(&doors.quiet(), entry.path());
-    }
 }
 
 /// The last line that a reader has had of a resource.
