@@ -10,6 +10,8 @@ pub const ENV_SESSION: &str = "CP9_SESSION";
 pub const ENV_OWNER: &str = "CP9_SESSION_OWNER";
 /// Environment variable that carries the id of the session folder.
 pub const ENV_ID: &str = "CP9_SESSION_ID";
+/// Environment variable that carries one start of one service into all that it starts in turn.
+pub const ENV_START: &str = "CP9_START";
 /// Label and tag key of the owner.
 pub const TAG_OWNER: &str = "cp9-owner";
 /// Label and tag key of the session.

@@ -16,7 +16,7 @@ use nix::unistd::{Pid, getpgid};
 use serde::{Deserialize, Serialize};
 use sysinfo::{Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
-pub use family::comes_from;
+pub use family::{comes_from, family, has_open, marked};
 pub use hangup::ignores_hangup;
 pub use ports::{becomes_free, is_port_free, listeners};
 

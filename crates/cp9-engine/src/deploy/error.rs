@@ -183,7 +183,7 @@ fn differs(pair: Pair, service: &str) -> String {
             "the files or the binary changed while it was deployed; if a build writes into its own sources, name that in `build.ignore`".into()
         }
         Pair::BinaryRunning => {
-            format!("something else writes the binary of `{service}`, or its process was exchanged; start it anew with `cp9 pause` and `cp9 up`")
+            format!("something else writes the binary of `{service}`, or its process was exchanged: start it anew with `cp9 pause` and `cp9 up`; or `run.command` starts something else than `${{binary}}`")
         }
         Pair::SourceRunning => "take the changed files over: `cp9 up`".into(),
     }

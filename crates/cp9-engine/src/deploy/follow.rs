@@ -21,6 +21,12 @@ use crate::folder::Folder;
 /// How often a build may be asked for again because its sources changed meanwhile.
 const AGAIN: u32 = 3;
 
+/// How long a program that gets the built binary may take to start it, once it counts as ready.
+const HANDOVER: Duration = Duration::from_secs(3);
+
+/// How often it is looked at meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// One deploy on its way.
 pub(crate) struct Deploy<'a> {
     pub(crate) engine: &'a Engine,
@@ -203,7 +209,7 @@ impl Deploy<'_> {
             return Ok(false);
         }
         self.steps.go(Step::Proof);
-        let generation = self.measure(way, &now);
+        let generation = self.measure_settled(way, &now).await;
         let differs = generation.as_ref().map(|generation| generation.differs);
         way.generation = generation;
         let after = way.client.status().await?;
@@ -230,6 +236,34 @@ impl Deploy<'_> {
             }
             .into()),
         }
+    }
+
+    /// Measures; again for a moment where the process may not have handed over to the binary yet.
+    async fn measure_settled(&self, way: &Way, now: &ControllerStatus) -> Option<Generation> {
+        let until = self.deadline.min(Instant::now() + HANDOVER);
+        loop {
+            let generation = self.measure(way, now);
+            let differs = generation
+                .as_ref()
+                .and_then(|generation| generation.differs);
+            let handing_over = differs == Some(Pair::BinaryRunning) && self.is_wrapped(way);
+            if !handing_over || Instant::now() >= until {
+                return generation;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = self.engine.doors.cancel.cancelled() => return generation,
+            }
+        }
+    }
+
+    /// True when another program gets the built binary, so that it is not the process itself.
+    fn is_wrapped(&self, way: &Way) -> bool {
+        let mut planned = way.plan.resources.iter();
+        planned.any(|resource| {
+            let serves = resource.kind == ResourceKind::Serve && resource.binary.is_none();
+            serves && resource.service == self.service
+        })
     }
 
     fn measure(&self, way: &Way, now: &ControllerStatus) -> Option<Generation> {

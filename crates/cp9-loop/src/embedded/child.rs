@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::devplan::Resource;
+use cp9_model::scope::ENV_START;
 use cp9_tools::procs::{self, is_alive, signal_group};
 use cp9_tools::{Child, Doors, Exit, FileError, ProcessId, Signal};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use super::message::{Message, Messages};
 use super::oversight::FAULT;
 use super::service::{Event, Started};
 use super::session::Session;
+use super::start;
 use crate::logs;
 
 /// How often an adopted process is looked at; our own children tell their end themselves.
@@ -44,6 +46,9 @@ pub(super) struct ChildRecord {
     pub(super) entry: String,
     /// Seconds between the stop signal and the kill.
     pub(super) grace_seconds: u32,
+    /// What all that it starts carries in its environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mark: Option<String>,
 }
 
 impl ChildRecord {
@@ -101,12 +106,13 @@ impl Run {
     pub(super) async fn start(self, started: Started) {
         let log = self.session.paths.raw_log(&self.resource.name);
         let from = std::fs::metadata(&log).map_or(0, |facts| facts.len());
-        let mut child = match self.spawn(&started, &log).await {
+        let mark = start::mark(&self.session.doors.clock, &self.resource.name, self.number);
+        let mut child = match self.spawn(&started, &mark, &log).await {
             Ok(child) => child,
             Err(message) => return self.tell(Event::SpawnFailed(self.number, message)),
         };
         let id = child.id;
-        if let Err(error) = self.record(id, &started) {
+        if let Err(error) = self.record(id, &started, &mark) {
             // A process that no later controller could find must not live.
             child.stop(Duration::ZERO).await;
             return self.tell(Event::SpawnFailed(self.number, in_words(&error)));
@@ -116,11 +122,12 @@ impl Run {
             exit = child.wait() => exit,
             () = self.stop.cancelled() => child.stop(self.grace()).await,
         };
+        start::end_rest(mark).await;
         self.forget(id);
         self.tell(Event::Exited(self.number, self.explain(exit, &log, from)));
     }
 
-    async fn spawn(&self, started: &Started, log: &Utf8Path) -> Result<Child, String> {
+    async fn spawn(&self, started: &Started, mark: &str, log: &Utf8Path) -> Result<Child, String> {
         let argv = argv(&self.resource, started);
         let run = self.clone();
         let cmd = beside(move || {
@@ -132,11 +139,11 @@ impl Run {
             return Err("stopped before its start".into());
         }
         end_last_line(&self.session.doors, log);
-        let child = self.session.doors.spawn(&cmd, log);
+        let child = self.session.doors.spawn(&cmd.env(ENV_START, mark), log);
         child.map_err(|error| in_words(&error))
     }
 
-    fn record(&self, id: ProcessId, started: &Started) -> Result<(), FileError> {
+    fn record(&self, id: ProcessId, started: &Started, mark: &str) -> Result<(), FileError> {
         let product = started.product.as_ref();
         let record = ChildRecord {
             id,
@@ -145,12 +152,13 @@ impl Run {
             source: product.map(|product| product.source.clone()),
             entry: started.entry.clone(),
             grace_seconds: self.resource.grace_seconds,
+            mark: Some(mark.to_owned()),
         };
         record.write(&self.session, &self.resource.service)
     }
 
     /// Stays with a process of an earlier controller, which is nobody's child to wait for.
-    pub(super) async fn adopt(self, id: ProcessId) {
+    pub(super) async fn adopt(self, id: ProcessId, mark: Option<String>) {
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => {
@@ -165,6 +173,9 @@ impl Run {
                     }
                 }
             }
+        }
+        if let Some(mark) = mark {
+            start::end_rest(mark).await;
         }
         self.forget(id);
         self.tell(Event::Exited(self.number, "the process has ended".into()));

@@ -244,7 +244,11 @@ impl Core {
         };
         if let Some(run) = self.run_of(&resource, number) {
             let lost = run.clone();
-            oversee(&self.messages, run.adopt(record.id), lost.lost());
+            oversee(
+                &self.messages,
+                run.adopt(record.id, record.mark),
+                lost.lost(),
+            );
         }
         self.refresh_service(&resource);
     }

@@ -1,7 +1,7 @@
 //! Whose answer a probe got: a port that somebody else listens on makes no process ready.
 
 use cp9_model::devplan::Check;
-use cp9_model::scope::ENV_ID;
+use cp9_model::scope::{ENV_ID, ENV_START};
 use cp9_tools::ProcessId;
 use cp9_tools::procs::{self, ProcessFacts};
 
@@ -60,14 +60,26 @@ impl Holder {
         if let Some((other, _)) = self.others.iter().find(|(_, one)| comes_from(*one)) {
             return Listener::Stranger(format!("`{other}` (pid {pid})"));
         }
-        // A daemon that has left its parent still carries the session's mark.
+        // A daemon that has left its parent still carries the marks of the session and of its start.
         if facts.var(ENV_ID) == Some(&self.session) {
-            return Listener::Ours;
+            return if self.is_of_this_start(facts) {
+                Listener::Ours
+            } else {
+                let name = &facts.name;
+                Listener::Stranger(format!("`{name}` (pid {pid}) of another start"))
+            };
         }
         if FORWARDERS.contains(&facts.name.as_str()) {
             return Listener::Unknown;
         }
         Listener::Stranger(format!("`{}` (pid {pid})", facts.name))
+    }
+
+    /// True for what the process of the resource has started, and where nothing is known of its start.
+    fn is_of_this_start(&self, facts: &ProcessFacts) -> bool {
+        let own = procs::find(self.process.pid);
+        let own = own.as_ref().and_then(|own| own.var(ENV_START));
+        own.is_none_or(|own| facts.var(ENV_START) == Some(own))
     }
 }
 

@@ -12,6 +12,7 @@ use cp9_tools::{Doors, procs};
 use super::generation::{self, Stamp, copy_path};
 use super::item::origin;
 use super::plan::{concrete, launch_digest};
+use super::runs::family_runs;
 use super::sources::{WatchSet, source_digest};
 
 /// The generations of a service, every file read anew and nothing taken from a record but what the
@@ -75,7 +76,7 @@ impl Look<'_> {
         let running = if serve.binary.is_some() {
             self.executed(&path, process, record.as_ref())
         } else {
-            self.wrapped(serve, process, binary.as_ref())
+            self.wrapped(serve, process, &path, binary.as_ref())
         };
         Some(Generation::built(Measured {
             source,
@@ -136,18 +137,24 @@ impl Look<'_> {
         self.hash(&executable(pid)?, by_copy)
     }
 
-    /// A process that gets the binary by its name runs it if it was started after the binary came.
+    /// A process that gets the binary by its name runs it if it was started after the binary came, and
+    /// something of its family really does. Else what runs is what it executes itself.
     fn wrapped(
         &self,
         serve: &Resource,
         process: &ResourceStatus,
+        path: &str,
         binary: Option<&String>,
     ) -> Option<String> {
         let (now, started) = self.origins(serve, process);
-        if started.is_some() && now == started {
-            return binary.cloned();
+        if started.is_none() || now != started {
+            return started;
         }
-        started
+        let (pid, binary) = (process.pid?, binary?);
+        if family_runs(self.doors, pid, path.into(), binary) {
+            return Some(binary.clone());
+        }
+        self.hash(&executable(pid)?, |_| None)
     }
 
     fn unbuilt(&self, serve: &Resource, process: &ResourceStatus) -> Generation {

@@ -35,6 +35,7 @@ async fn a_source_service_is_built_started_and_ready() {
             "CP9_SESSION",
             "CP9_SESSION_ID",
             "CP9_SESSION_OWNER",
+            "CP9_START",
             "NAME",
             "OUT",
             "PATH"

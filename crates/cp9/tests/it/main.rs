@@ -11,6 +11,7 @@
 
 mod crash;
 mod deploy;
+mod deploy_wrapped;
 mod destroy;
 mod dialect;
 mod doctor;

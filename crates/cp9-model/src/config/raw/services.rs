@@ -105,7 +105,8 @@ pub(crate) enum StubKind {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
-    /// The command as a list of arguments.
+    /// The command as a list of arguments. For a service built from source it holds `${binary}`, the path of
+    /// the built binary: first if it is the process itself, else where another program gets it.
     pub(crate) command: Option<Vec<String>>,
     /// The working directory, relative to this file.
     pub(crate) workdir: Option<String>,
