@@ -6,7 +6,7 @@ use super::sheet::Sheet;
 use super::{
     clock, config, controller, credentials, disk, envs, fallbacks, identity, journal, leftovers,
     limits, manifests, memory, orphans, overrides, permissions, ports, registry, secrets, sources,
-    stubs, tags, tools, ttl,
+    stubs, tags, terraform, tools, ttl,
 };
 
 macro_rules! check {
@@ -26,6 +26,7 @@ pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     check!(sheet, config, Ok(config::gather(context)));
     check!(sheet, journal, journal::gather(context));
     check!(sheet, tools, Ok(tools));
+    check!(sheet, terraform, terraform::gather(context).await);
     check!(sheet, sources, sources);
     check!(sheet, envs, envs::gather(context));
     check!(sheet, secrets, secrets::gather(context));

@@ -28,6 +28,7 @@ mod sheet;
 mod sources;
 mod stubs;
 mod tags;
+mod terraform;
 mod tools;
 mod ttl;
 

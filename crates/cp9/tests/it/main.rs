@@ -31,6 +31,7 @@ mod setup;
 mod stub_serve;
 mod stub_services;
 mod substrate;
+mod substrate_kills;
 mod substrate_tofu;
 mod surroundings;
 mod survivors;

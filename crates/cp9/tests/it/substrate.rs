@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::prebuilt::CP9;
 
 const OWNER: &str = "nightly@example.com";
-const LIMIT: Duration = Duration::from_mins(2);
+pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// The head of every root: provider, tags, and the file that holds creates.
 const HEAD: &str = r#"
@@ -60,7 +60,7 @@ resource "aws_s3_bucket" "dump" {
 pub(crate) struct Given {
     pub(crate) sandbox: Sandbox,
     keys: Keys,
-    moto: &'static Moto,
+    pub(crate) moto: &'static Moto,
 }
 
 /// The session; none where something of the lab is missing.
@@ -76,11 +76,14 @@ pub(crate) fn given(body: &str) -> Option<Given> {
         );
         return None;
     };
-    if !["terraform", "tofu"].iter().any(|name| on_path(name)) {
-        skip("terraform", "neither terraform nor tofu is on PATH");
-        return None;
-    }
     let mut sandbox = Sandbox::new(CP9);
+    if !["terraform", "tofu"].iter().any(|name| on_path(name)) {
+        let Some(program) = installed_tofu() else {
+            skip("terraform", "neither terraform nor tofu is there");
+            return None;
+        };
+        sandbox.set_env("CP9_TERRAFORM", &program);
+    }
     let keys = sandbox.on_aws(&moto.url());
     let mirror = format!(
         "provider_installation {{\n  filesystem_mirror {{\n    path = \"{provider}/mirror\"\n  }}\n}}\n"
@@ -106,6 +109,12 @@ pub(crate) fn given(body: &str) -> Option<Given> {
         keys,
         moto,
     })
+}
+
+/// The `OpenTofu` that the lab has built.
+pub(crate) fn installed_tofu() -> Option<String> {
+    let folder = env::var("CP9_LAB_TOFU").ok().filter(|at| !at.is_empty())?;
+    Some(format!("{folder}/tofu"))
 }
 
 fn on_path(program: &str) -> bool {
@@ -154,18 +163,23 @@ impl Given {
         all
     }
 
-    fn json(&self, below: &str) -> Value {
+    pub(crate) fn json(&self, below: &str) -> Value {
         let path = self.sandbox.folder().join(below);
         let text = std::fs::read_to_string(&path).expect("a file of the session");
         serde_json::from_str(&text).expect("JSON")
     }
 
-    /// Runs `up` with every create held after its thing was made, and ends everything once the role is there.
-    fn cut_before_the_state_is_written(&self) {
+    /// Holds every create from now on, after its thing was made, until the gate is removed.
+    pub(crate) fn hold(&self) {
         let gate = self.sandbox.path("gate");
         self.sandbox.write("gate", "");
         self.sandbox
             .write("infra/premium.tfvars", &format!("hold = \"{gate}\"\n"));
+    }
+
+    /// Runs `up` with every create held after its thing was made, and ends everything once the role is there.
+    fn cut_before_the_state_is_written(&self) {
+        self.hold();
         let up = self.sandbox.cp9(["up"]).spawn();
         wait_until(LIMIT, "the role to be made", || {
             self.things().contains(&"services".to_owned()).then_some(())
@@ -325,7 +339,7 @@ fn power_cut(up: cp9_testkit::Background) {
 type Moment<'a> = (&'a str, &'a dyn Fn() -> bool);
 
 /// Every process below another one.
-fn children(pid: i32) -> Vec<i32> {
+pub(crate) fn children(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let mut waiting = vec![pid];
     while let Some(parent) = waiting.pop() {

@@ -1,18 +1,15 @@
 //! The substrate by `OpenTofu` instead of Terraform.
 
-use std::env;
-
-use crate::substrate::{BODY, given};
+use crate::substrate::{BODY, given, installed_tofu};
 
 #[test]
 fn opentofu_makes_a_substrate_keeps_it_and_destroys_it() {
     let Some(mut given) = given(BODY) else { return };
-    let Some(folder) = env::var("CP9_LAB_TOFU").ok().filter(|at| !at.is_empty()) else {
+    let Some(program) = installed_tofu() else {
         cp9_testkit::skip("tofu", "not installed, see `cargo xtask tools tofu`");
         return;
     };
     // Named by its path: where Terraform is on PATH too, that one would come first.
-    let program = format!("{folder}/tofu");
     given.sandbox.set_env("CP9_TERRAFORM", &program);
     given.up().assert_code(0);
     assert_eq!(given.things(), ["events", "services"]);
