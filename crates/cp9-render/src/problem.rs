@@ -69,13 +69,15 @@ pub(crate) fn bare(
 
 /// Gives problems of the session file their line, column and snippet.
 pub fn place_in(diagnostics: &mut [Diagnostic], file: &str, text: &str) {
-    let Ok(documents) = parse_bytes(file, text.as_bytes(), Options::config()) else {
+    let options = Options::config();
+    // The lines around a place may be those of secrets.
+    let source = Source::new(file, text).hiding((options.secrets)(text));
+    let Ok(documents) = parse_bytes(file, text.as_bytes(), options) else {
         return;
     };
     let Some(document) = documents.first() else {
         return;
     };
-    let source = Source::new(file, text);
     for found in diagnostics
         .iter_mut()
         .filter(|found| found.file == file && found.snippet.is_empty())

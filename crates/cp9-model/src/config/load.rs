@@ -12,7 +12,7 @@ use super::raw::Session;
 use super::resolved::ResolvedConfig;
 use super::shape::Shape;
 use super::{hidden, paths, resolve, rules};
-use crate::diagnostic::{Code, Diagnostic, Finding, Severity, Source, report, report_all};
+use crate::diagnostic::{Code, Diagnostic, Finding, Severity, Source, report_all};
 use crate::name::ServiceName;
 use crate::yaml::{self, Document, Options};
 
@@ -65,8 +65,9 @@ pub fn load_for(
 ) -> Result<Loaded, Vec<Diagnostic>> {
     let text = yaml::decode(file.as_str(), bytes, &Options::config())?;
     let source = Source::new(file.as_str(), text).hiding(hidden::ranges(text, None));
-    let document = single(&source).map_err(|found| report(&source, found))?;
-    let source = source.hiding(hidden::ranges(text, Some(&document.root)));
+    let document = single(&source).map_err(|found| told(&source, found, 0, &Value::Null))?;
+    let source =
+        Source::new(file.as_str(), text).hiding(hidden::ranges(text, Some(&document.root)));
     let json = document.to_json();
     let mut check = Check::new(&document, &json);
     let session = examine(&mut check, file, support);
@@ -75,16 +76,25 @@ pub fn load_for(
         .iter()
         .any(|found| found.severity == Severity::Error);
     let Some(session) = session.filter(|_| !refused) else {
-        return Err(report_all(&source, check.findings, check.more));
+        return Err(told(&source, check.findings, check.more, &json));
     };
-    let warnings = report(&source, std::mem::take(&mut check.findings));
+    let warnings = told(&source, std::mem::take(&mut check.findings), 0, &json);
     resolve::resolve(file, &session, &json, warnings)
-        .map_err(|finding| report(&source, vec![*finding]))
+        .map_err(|finding| told(&source, vec![*finding], 0, &json))
+}
+
+/// The findings as people see them, without a word that may be a secret.
+fn told(source: &Source<'_>, findings: Vec<Finding>, more: usize, json: &Value) -> Vec<Diagnostic> {
+    let mut findings = findings;
+    for finding in &mut findings {
+        hidden::scrub(finding, json);
+    }
+    report_all(source, findings, more)
 }
 
 /// The one document of the file.
 fn single(source: &Source<'_>) -> Result<Document, Vec<Finding>> {
-    let (mut documents, _) = yaml::parse_source(source, Options::config())?;
+    let mut documents = yaml::parse_source(source, Options::config())?;
     let told = "a session file needs at least `apiVersion`, `kind` and `name`";
     let second = documents.iter().skip(1).find(|document| !document.empty);
     if let Some(second) = second {
@@ -165,11 +175,13 @@ fn typed(sound: &Value, check: &mut Check<'_>) -> Option<Session> {
         Ok(session) => Some(session),
         Err(error) => {
             let pointer = pointer_of(error.path());
-            let finding = check.value(
-                Code::SCHEMA,
-                &pointer,
-                format!("the value cannot be read: {}", error.inner()),
-            );
+            // The reader's own words quote the value.
+            let message = if pointer.starts_with("/secrets/") {
+                "the value cannot be read".to_owned()
+            } else {
+                format!("the value cannot be read: {}", error.inner())
+            };
+            let finding = check.value(Code::SCHEMA, &pointer, message);
             check.findings.push(finding);
             None
         }

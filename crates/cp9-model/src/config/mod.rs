@@ -17,5 +17,6 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use hidden::of_text as hidden_in;
 pub use load::{Loaded, load, load_for};
 pub use resolve::resolved_yaml;

@@ -10,6 +10,8 @@ mod services;
 mod target;
 mod trace;
 
+pub(super) use names::KINDS;
+
 pub(crate) use duration::seconds;
 
 use super::check::Check;

@@ -44,6 +44,14 @@ impl<'a> Source<'a> {
         &self.secret
     }
 
+    /// True if any part of a byte range is hidden; of an empty range, the place.
+    pub(crate) fn hides(&self, range: &Range<usize>) -> bool {
+        let end = range.end.max(range.start + 1);
+        self.secret
+            .iter()
+            .any(|hidden| hidden.start < end && range.start < hidden.end)
+    }
+
     /// The nearest character boundary at or before a byte offset.
     pub(crate) fn boundary(&self, offset: usize) -> usize {
         let mut at = offset.min(self.text.len());

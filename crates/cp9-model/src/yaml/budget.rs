@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::options::Options;
-use crate::diagnostic::{Code, Finding, Severity};
+use crate::diagnostic::{Code, Finding};
 
 /// Beyond this many a text is not worth reading on.
 const MOST: usize = 200;
@@ -15,7 +15,6 @@ pub(super) struct Budget {
     written: usize,
     copied: usize,
     pub(super) errors: Vec<Finding>,
-    pub(super) warnings: Vec<Finding>,
     /// True when the read must end.
     pub(super) fatal: bool,
 }
@@ -23,27 +22,18 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(options: &Options) -> Self {
         let (max_nodes, max_copies) = (options.max_nodes, options.max_copies);
-        let (errors, warnings) = (Vec::new(), Vec::new());
         Self {
             max_nodes,
             max_copies,
             written: 0,
             copied: 0,
-            errors,
-            warnings,
+            errors: Vec::new(),
             fatal: false,
         }
     }
 
     /// Adds what is wrong; too much of it ends the read.
     pub(super) fn add(&mut self, finding: Finding) {
-        if finding.severity == Severity::Warning {
-            // Warnings never stop a read, so the surplus is dropped.
-            if self.warnings.len() < MOST {
-                self.warnings.push(finding);
-            }
-            return;
-        }
         self.errors.push(finding);
         self.fatal |= self.errors.len() >= MOST;
     }

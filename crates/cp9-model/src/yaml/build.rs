@@ -90,13 +90,11 @@ impl<'a> Builder<'a> {
         self.budget.fail(finding);
     }
 
-    /// The documents with their warnings, or every error.
-    pub(super) fn finish(self) -> Result<(Vec<Document>, Vec<Finding>), Vec<Finding>> {
-        let Budget {
-            errors, warnings, ..
-        } = self.budget;
+    /// The documents, or every error.
+    pub(super) fn finish(self) -> Result<Vec<Document>, Vec<Finding>> {
+        let errors = self.budget.errors;
         if errors.is_empty() {
-            Ok((self.documents, warnings))
+            Ok(self.documents)
         } else {
             Err(errors)
         }
@@ -128,7 +126,8 @@ impl<'a> Builder<'a> {
             Event::Alias(id) => self.alias(id, &Written::new(span, 0, None)),
             Event::UnresolvedAlias(name) => {
                 let written = Written::new(span, 0, None);
-                let message = format!("alias `*{}` has no anchor before it", brief(&name));
+                let name = self.named(&written.range, &format!("*{name}"));
+                let message = format!("alias{name} has no anchor before it");
                 self.budget.add(Finding::error(
                     Code::ALIASES,
                     written.range.clone(),
@@ -166,7 +165,6 @@ impl<'a> Builder<'a> {
             root,
             range: self.start..end,
             empty,
-            warnings: Vec::new(),
         });
         if !written.range.is_empty() {
             let rest = &self.source.text[self.source.boundary(written.range.end)..];
@@ -229,11 +227,21 @@ impl<'a> Builder<'a> {
         let tag = written.tag?;
         let full = format!("{}{}", tag.handle(), tag.suffix());
         if !self.options.custom_tags && tag.is_custom() && full != "!" {
-            let message = format!("tag `{}` is not supported", brief(&tag.original()));
+            let name = self.named(&written.tag_range, &tag.original());
+            let message = format!("tag{name} is not supported");
             let finding = Finding::error(Code::SCALAR, written.tag_range.clone(), message);
             self.budget.add(finding.help("remove the tag"));
         }
         Some(full.into())
+    }
+
+    /// A word in a message, left out where a secret stands.
+    fn named(&self, range: &Range<usize>, word: &str) -> String {
+        if self.source.hides(range) {
+            String::new()
+        } else {
+            format!(" `{}`", brief(word))
+        }
     }
 
     fn open(&mut self, value: Value, style: StructureStyle, written: &Written<'_>) {
@@ -336,12 +344,9 @@ impl<'a> Builder<'a> {
             let above = self.frames.iter().rev().skip(1).rev().map(Frame::token);
             let tokens: Vec<_> = above.chain([escape(&text)]).collect();
             let pointer = format!("/{}", tokens.join("/"));
-            let message = format!("key `{}` stands twice, first in line {first}", brief(&text));
-            let severity = self.options.duplicate_keys;
-            let finding = Finding {
-                severity,
-                ..Finding::error(Code::DUPLICATE_KEY, span.clone(), message)
-            };
+            let name = self.named(&span, &text);
+            let message = format!("key{name} stands twice, first in line {first}");
+            let finding = Finding::error(Code::DUPLICATE_KEY, span.clone(), message);
             self.budget
                 .add(finding.at(pointer).help("remove one of them"));
         } else if !merge {

@@ -10,6 +10,7 @@ mod node;
 mod options;
 mod parse;
 mod scalar;
+mod secrets;
 mod spans;
 
 #[cfg(test)]

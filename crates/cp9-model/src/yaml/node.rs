@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde_json::{Map, Number};
 
 use super::spans::Spans;
-use crate::diagnostic::Diagnostic;
 
 /// One document of a text.
 #[derive(Debug, Clone)]
@@ -17,12 +16,10 @@ pub struct Document {
     pub range: Range<usize>,
     /// True if it holds nothing but comments.
     pub empty: bool,
-    /// What is worth knowing, such as repeated keys.
-    pub warnings: Vec<Diagnostic>,
 }
 
 impl Document {
-    /// The document as JSON; of repeated keys the last wins.
+    /// The document as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         self.root.to_json()
     }
@@ -98,17 +95,17 @@ pub enum Style {
 }
 
 impl Node {
-    /// The value of a key, of repeated ones the last.
+    /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The pair of a key, of repeated ones the last.
+    /// The pair of a key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         let Value::Mapping(entries) = &self.value else {
             return None;
         };
-        entries.iter().rev().find(|entry| entry.key == key)
+        entries.iter().find(|entry| entry.key == key)
     }
 
     /// The text of a string value.
@@ -119,7 +116,7 @@ impl Node {
         }
     }
 
-    /// The node as JSON; of repeated keys the last wins. Nesting is bounded by the parse.
+    /// The node as JSON. Nesting is bounded by the parse.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,

@@ -1,6 +1,6 @@
 //! How strictly a text is read, and what it may cost.
 
-use crate::diagnostic::Severity;
+use std::ops::Range;
 
 /// Limits and strictness of a read.
 #[derive(Debug, Clone)]
@@ -13,12 +13,12 @@ pub struct Options {
     pub max_nodes: usize,
     /// What anchors and aliases may copy, in nodes (64 bytes of text count as one more).
     pub max_copies: usize,
-    /// What a repeated key is; as a warning the last one wins, as in kubectl.
-    pub duplicate_keys: Severity,
     /// Keys are text as written, even `on` and `1`.
     pub text_keys: bool,
     /// Tags outside the core schema are taken as text instead of refused.
     pub custom_tags: bool,
+    /// The byte ranges of a text that no snippet and no message may show.
+    pub secrets: fn(&str) -> Vec<Range<usize>>,
 }
 
 impl Options {
@@ -29,22 +29,23 @@ impl Options {
             max_depth: 64,
             max_nodes: 10_000,
             max_copies: 10_000,
-            duplicate_keys: Severity::Error,
             text_keys: true,
             custom_tags: false,
+            secrets: crate::config::hidden_in,
         }
     }
 
-    /// For Kubernetes manifests, as kubectl reads them.
+    /// For Kubernetes manifests: values as kubectl reads them; a repeated key is refused, as by the API
+    /// server, since one of its values would be lost in silence.
     pub fn manifest() -> Self {
         Self {
             max_bytes: 64 * 1024 * 1024,
             max_depth: 100,
             max_nodes: 4_000_000,
             max_copies: 200_000,
-            duplicate_keys: Severity::Warning,
             text_keys: false,
             custom_tags: true,
+            secrets: super::secrets::hidden_in,
         }
     }
 }

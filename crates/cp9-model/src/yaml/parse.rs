@@ -16,17 +16,16 @@ pub fn parse_bytes(
     bytes: &[u8],
     options: Options,
 ) -> Result<Vec<Document>, Vec<Diagnostic>> {
-    let source = Source::new(file, decode(file, bytes, &options)?);
-    let (documents, warnings) =
-        parse_source(&source, options).map_err(|found| report(&source, found))?;
-    Ok(attach_warnings(documents, warnings, &source))
+    let text = decode(file, bytes, &options)?;
+    let source = Source::new(file, text).hiding((options.secrets)(text));
+    parse_source(&source, options).map_err(|found| report(&source, found))
 }
 
-/// The tree of every document and its warnings, not yet rendered.
+/// The tree of every document; findings not yet rendered.
 pub(crate) fn parse_source(
     source: &Source<'_>,
     options: Options,
-) -> Result<(Vec<Document>, Vec<Finding>), Vec<Finding>> {
+) -> Result<Vec<Document>, Vec<Finding>> {
     let mut parser_options = options! {
         emit_unresolved_aliases: true,
         // As the Go reader does.
@@ -54,23 +53,6 @@ pub(crate) fn parse_source(
     builder.finish()
 }
 
-/// Warnings come in the order of the documents.
-fn attach_warnings(
-    mut documents: Vec<Document>,
-    warnings: Vec<Finding>,
-    source: &Source<'_>,
-) -> Vec<Document> {
-    let mut warnings = warnings.into_iter().peekable();
-    for document in &mut documents {
-        let mut own = Vec::new();
-        while let Some(found) = warnings.next_if(|found| found.span.start < document.range.end) {
-            own.push(found);
-        }
-        document.warnings = report(source, own);
-    }
-    documents
-}
-
 const SAVE: &str = "save the file as UTF-8";
 
 /// The bytes as UTF-8 text; a byte-order mark of another encoding, a NUL and an oversized text are refused.
@@ -85,7 +67,8 @@ pub fn decode<'a>(
     let refuse = |at: usize, code, message: String, help: &str| {
         let shown = String::from_utf8_lossy(&bytes[..at.min(bytes.len()).min(64 * 1024)]);
         let finding = Finding::error(code, shown.len()..shown.len(), message).help(help);
-        Err(vec![finding.render(&Source::new(file, &shown))])
+        let source = Source::new(file, &shown).hiding((options.secrets)(&shown));
+        Err(vec![finding.render(&source)])
     };
     if bytes.len() > options.max_bytes {
         let message = format!(

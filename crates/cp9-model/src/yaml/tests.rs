@@ -92,25 +92,18 @@ fn documents_cover_the_text_without_gaps() {
 }
 
 #[test]
-fn repeated_keys_are_refused_or_warned_about() {
-    let text = "a:\n  - b: 1\n    c: 2\n    b: 3\n";
-    let found = parse_bytes("f", text.as_bytes(), Options::config()).expect_err("refused");
-    assert_eq!(
-        (
+fn repeated_keys_are_refused_in_every_kind_of_file() {
+    let text = "x: 1\n---\na:\n  - b: 1\n    c: 2\n    b: 3\n";
+    for options in [Options::config(), Options::manifest()] {
+        let found = parse_bytes("f", text.as_bytes(), options).expect_err("refused");
+        let told = (
             found[0].code.as_str(),
             found[0].pointer.as_str(),
-            found[0].line
-        ),
-        ("CP9-C005", "/a/0/b", 4)
-    );
-    let text = format!("x: 1\n---\n{text}");
-    let document = read(&text).remove(1);
-    assert_eq!(document.to_json(), json!({"a": [{"b": 3, "c": 2}]}));
-    assert_eq!((document.warnings.len(), document.warnings[0].line), (1, 6));
-    assert_eq!(
-        &text[document.spans().get("/a/0/b").expect("place").value],
-        "3"
-    );
+            found[0].line,
+        );
+        assert_eq!(told, ("CP9-C005", "/a/0/b", 6));
+        assert_eq!(found[0].message, "key `b` stands twice, first in line 4");
+    }
 }
 
 #[test]

@@ -556,6 +556,23 @@ fn the_examples_of_the_documentation_apply() {
 }
 
 #[test]
+fn a_key_twice_is_refused_and_no_value_is_lost_in_silence() {
+    let text = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api}
+spec:
+  replicas: 2
+  replicas: 3
+";
+    let found = layered(text).result.expect_err("refused").remove(0);
+    assert_eq!((found.line, found.pointer.as_str()), (6, "/spec/replicas"));
+    assert_eq!(
+        found.message,
+        "key `replicas` stands twice, first in line 5"
+    );
+}
+
+#[test]
 fn a_refused_file_names_every_mistake() {
     let text = "target: {kind: Service, name: no}\nset: {/a: 1}\n---\ntarget: {kind: Service, name: api}\nset: {/spec/x/y: 1}\n";
     let found = layered(text).result.expect_err("a refusal");

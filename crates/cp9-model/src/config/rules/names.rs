@@ -10,7 +10,7 @@ use crate::explain::Explain;
 use crate::name::{ServiceName, SessionName};
 
 /// The three blocks of services.
-pub(super) const KINDS: [&str; 3] = ["source", "live", "stub"];
+pub(in crate::config) const KINDS: [&str; 3] = ["source", "live", "stub"];
 
 /// What the names of a built service's further resources end in.
 const RESOURCES: [&str; 3] = ["-live-binary", "-image", "-remote-rollout"];

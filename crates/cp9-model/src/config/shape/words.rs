@@ -140,10 +140,11 @@ fn wrong_type(pointer: &str, wanted: &[Type], check: &Check<'_>) -> Finding {
         .map(|t| word(*t))
         .collect();
     let whole = wanted.contains(&Type::Integer) && got.is_number();
-    let got_word = if whole {
-        "a number with a fraction"
-    } else {
-        word_of(got)
+    let got_word = match got {
+        _ if whole => "a number with a fraction",
+        // The word itself may be a password.
+        Value::Bool(_) if pointer.starts_with("/secrets/") => "a yes or no",
+        _ => word_of(got),
     };
     let message = format!(
         "{} must be {}, not {got_word}",
