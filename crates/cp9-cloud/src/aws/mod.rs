@@ -13,6 +13,7 @@ pub mod retry;
 mod sign;
 pub mod sts;
 pub mod tagged;
+pub mod types;
 
 #[cfg(test)]
 mod tests;
