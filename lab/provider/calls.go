@@ -24,7 +24,7 @@ func (r refused) Error() string { return fmt.Sprintf("%d: %s", r.status, r.body)
 func read(body string, err error) (map[string]string, bool, error) {
 	var no refused
 	if errors.As(err, &no) {
-		gone := no.status == http.StatusNotFound || strings.Contains(no.body, "NonExistentQueue") || strings.Contains(no.body, "NoSuch")
+		gone := no.status == http.StatusNotFound || strings.Contains(no.body, "NonExistentQueue") || strings.Contains(no.body, "NoSuch") || strings.Contains(no.body, ".NotFound")
 		if gone && !strings.Contains(no.body, "NoSuchTagSet") {
 			return nil, false, nil
 		}
@@ -55,13 +55,20 @@ func tagsIn(body string) map[string]string {
 			element = ""
 		case xml.CharData:
 			switch element {
-			case "Key":
+			case "Key", "key":
 				key = string(token)
-			case "Value":
+			case "Value", "value":
 				tags[key] = string(token)
 			}
 		}
 	}
+}
+
+// between is the first text between two others.
+func between(text, from, to string) string {
+	_, rest, _ := strings.Cut(text, from)
+	found, _, _ := strings.Cut(rest, to)
+	return found
 }
 
 func (l *lab) query(service, version, action string, values url.Values) (string, error) {

@@ -27,12 +27,22 @@ type kind struct {
 	// tag sets tags; untag takes some away, with those that stay.
 	tag   func(l *lab, name string, tags map[string]string) error
 	untag func(l *lab, name string, gone []string, stay map[string]string) error
+	// make is create for what the cloud itself gives an id: from then on that id stands for the name.
+	make func(l *lab, field string, tags map[string]string) (id string, err error)
+	// fieldOf is the attribute of such a thing.
+	fieldOf func(l *lab, id string) (string, error)
 }
 
 const account = "123456789012"
 
 func same(_ *lab, name string) string { return name }
 func plain(id string) string          { return id }
+
+const ec2 = "2016-11-15"
+
+func describeVpc(l *lab, id string) (string, error) {
+	return l.query("ec2", ec2, "DescribeVpcs", url.Values{"VpcId.1": {id}})
+}
 
 func tagBucket(l *lab, name string, tags map[string]string) error {
 	_, err := l.send("s3", http.MethodPut, "/"+name+"?tagging", tagging(tags))
@@ -122,6 +132,37 @@ var kinds = []kind{
 		// One call sets all, and so takes away what it does not name.
 		tag:   tagBucket,
 		untag: func(l *lab, name string, _ []string, stay map[string]string) error { return tagBucket(l, name, stay) },
+	},
+	{
+		name: "vpc", field: "cidr_block",
+		id: same, nameOf: plain,
+		arn: func(l *lab, id string) string { return "arn:aws:ec2:" + l.region + ":" + account + ":vpc/" + id },
+		make: func(l *lab, block string, tags map[string]string) (string, error) {
+			values := url.Values{"CidrBlock": {block}, "TagSpecification.1.ResourceType": {"vpc"}}
+			body, err := l.query("ec2", ec2, "CreateVpc", withTags(values, "TagSpecification.1.Tag", tags))
+			return between(body, "<vpcId>", "</vpcId>"), err
+		},
+		fieldOf: func(l *lab, id string) (string, error) {
+			body, err := describeVpc(l, id)
+			return between(body, "<cidrBlock>", "</cidrBlock>"), err
+		},
+		look: func(l *lab, id string) (map[string]string, bool, error) { return read(describeVpc(l, id)) },
+		delete: func(l *lab, id string) error {
+			_, err := l.query("ec2", ec2, "DeleteVpc", url.Values{"VpcId": {id}})
+			return err
+		},
+		tag: func(l *lab, id string, tags map[string]string) error {
+			_, err := l.query("ec2", ec2, "CreateTags", withTags(url.Values{"ResourceId.1": {id}}, "Tag", tags))
+			return err
+		},
+		untag: func(l *lab, id string, gone []string, _ map[string]string) error {
+			values := url.Values{"ResourceId.1": {id}}
+			for at, key := range gone {
+				values.Set(fmt.Sprintf("Tag.%d.Key", at+1), key)
+			}
+			_, err := l.query("ec2", ec2, "DeleteTags", values)
+			return err
+		},
 	},
 	{
 		name: "eks_cluster", field: "name",

@@ -75,6 +75,12 @@ func (r *labResource) ModifyPlan(ctx context.Context, in resource.ModifyPlanRequ
 	if own.IsUnknown() {
 		return
 	}
+	for _, value := range own.Elements() {
+		// Known only when what it names has been made.
+		if value.IsUnknown() {
+			return
+		}
+	}
 	tags, found := r.all(ctx, in.Plan)
 	out.Diagnostics.Append(found...)
 	out.Diagnostics.Append(out.Plan.SetAttribute(ctx, path.Root("tags_all"), stringMap(tags))...)
@@ -101,14 +107,21 @@ func (r *labResource) Create(ctx context.Context, in resource.CreateRequest, out
 	if out.Diagnostics.HasError() {
 		return
 	}
-	if err := r.kind.create(r.lab, name, extra, tags); err != nil {
+	// What has no id of its own is known by its name.
+	known, err := name, error(nil)
+	if r.kind.make != nil {
+		known, err = r.kind.make(r.lab, name, tags)
+	} else {
+		err = r.kind.create(r.lab, name, extra, tags)
+	}
+	if err != nil {
 		out.Diagnostics.AddError("cannot create "+name, err.Error())
 		return
 	}
 	r.wait()
 	out.State.Raw = in.Plan.Raw
-	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("id"), r.kind.id(r.lab, name))...)
-	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("arn"), r.kind.arn(r.lab, name))...)
+	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("id"), r.kind.id(r.lab, known))...)
+	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("arn"), r.kind.arn(r.lab, known))...)
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("tags_all"), stringMap(tags))...)
 }
 
@@ -138,7 +151,14 @@ func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *re
 		out.State.RemoveResource(ctx)
 		return
 	}
-	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root(r.kind.field), name)...)
+	field := name
+	if r.kind.fieldOf != nil {
+		if field, err = r.kind.fieldOf(r.lab, name); err != nil {
+			out.Diagnostics.AddError("cannot look for "+name, err.Error())
+			return
+		}
+	}
+	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root(r.kind.field), field)...)
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("arn"), r.kind.arn(r.lab, name))...)
 	out.Diagnostics.Append(out.State.SetAttribute(ctx, path.Root("tags_all"), stringMap(tags))...)
 	// A thing's own tags are those that it has besides the default ones.
@@ -156,8 +176,9 @@ func (r *labResource) Read(ctx context.Context, in resource.ReadRequest, out *re
 }
 
 func (r *labResource) Update(ctx context.Context, in resource.UpdateRequest, out *resource.UpdateResponse) {
-	name, found := text(ctx, in.Plan, r.kind.field)
+	id, found := text(ctx, in.State, "id")
 	out.Diagnostics.Append(found...)
+	name := r.kind.nameOf(id)
 	tags, found := r.all(ctx, in.Plan)
 	out.Diagnostics.Append(found...)
 	before := map[string]string{}

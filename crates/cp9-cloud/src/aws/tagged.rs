@@ -91,6 +91,11 @@ pub async fn tagged(aws: &Aws, scope: &Scope) -> Result<Vec<Tagged>, AwsError> {
     Ok(found)
 }
 
+/// What carries the scope's tags in the client's own region.
+pub async fn tagged_here(aws: &Aws, scope: &Scope) -> Result<Vec<Tagged>, AwsError> {
+    in_region(aws, scope, aws.region()).await
+}
+
 async fn in_region(aws: &Aws, scope: &Scope, region: &str) -> Result<Vec<Tagged>, AwsError> {
     let paging = Paging::token("PaginationToken", "PaginationToken");
     let pages = aws.pages(&resources(scope, PAGE), &paging).await?;

@@ -49,6 +49,7 @@ async fn identity(
         },
         partition: proof.partition.clone(),
         credentials: credentials(&proven.aws).await?,
+        aws: Some(proven.aws.clone()),
         scope,
     })
 }

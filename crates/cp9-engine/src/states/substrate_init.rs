@@ -77,6 +77,7 @@ pub(super) async fn work<'a>(run: &mut Run<'a>, root: &str) -> Result<Work<'a>, 
         partition: partition.unwrap_or_default(),
         scope: proven.scope().clone(),
         credentials: credentials(run).await?,
+        aws: run.made.aws.clone(),
     };
     let folder = &run.session.folder;
     Ok(Work::new(run.engine, folder, terraform, root, identity))

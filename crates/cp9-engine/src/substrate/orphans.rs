@@ -1,8 +1,12 @@
-//! Resources that were created and are in no state: taken back into the state where their name is enough to
-//! find them, so that the next apply makes no second one.
+//! Resources that were created and are in no state: taken back into the state where their name, or their tags
+//! alone, are enough to find them, so that the next apply makes no second one.
 
+use cp9_cloud::aws::tagged::tagged_here;
 use cp9_model::scope::{TAG_OWNER, TAG_SESSION};
-use cp9_model::substrate::{Resource, ResourceStatus, StateResource, Track, import_id};
+use cp9_model::substrate::{
+    MANAGED, Resource, ResourceStatus, StateResource, TAG_MANAGED, Track, import_id, import_ids,
+    is_found_by_tags,
+};
 use cp9_tools::Exit;
 
 use super::call::{Command, Said};
@@ -45,7 +49,11 @@ impl Work<'_> {
             let name = orphan.name.as_deref()?;
             import_id(&orphan.kind, name, self.at())
         };
-        let Some(id) = orphan.id.clone().or_else(by_name) else {
+        let id = match orphan.id.clone().or_else(by_name) {
+            Some(id) => Some(id),
+            None => self.by_tags(orphan).await?,
+        };
+        let Some(id) = id else {
             return Ok(Fate::Unknown);
         };
         let before = record::state(self.engine, &self.paths.state())?;
@@ -69,7 +77,31 @@ impl Work<'_> {
         }
     }
 
-    /// True for what carries owner and session.
+    /// The id of what an address must have made: the only one of its type that carries the session's tags
+    /// and that no state knows, if no other address may have made it.
+    async fn by_tags(&self, orphan: &Resource) -> Result<Option<String>, EngineError> {
+        let track = self.track();
+        let rival = |one: &&Resource| {
+            let begun = one.status != ResourceStatus::Planned;
+            begun && one.kind == orphan.kind && one.id.is_none()
+        };
+        let mut rivals = track.orphans().filter(rival);
+        let alone = rivals.next() == Some(orphan) && rivals.next().is_none();
+        let Some(aws) = self
+            .aws
+            .as_ref()
+            .filter(|_| is_found_by_tags(&orphan.kind) && alone)
+        else {
+            return Ok(None);
+        };
+        let found = tagged_here(aws, &self.scope).await?;
+        let mut ids = import_ids(&orphan.kind, found.iter().map(|one| one.arn.as_str()));
+        let state = record::state(self.engine, &self.paths.state())?;
+        ids.retain(|id| !state.resources.iter().any(|one| one.is(id)));
+        Ok(ids.pop().filter(|_| ids.is_empty()))
+    }
+
+    /// True for what carries owner and session, and was made by a substrate.
     fn is_ours(&self, found: &StateResource) -> bool {
         let tags = found.tags.as_ref();
         let has = |key: &str, value: &str| {
@@ -77,7 +109,9 @@ impl Work<'_> {
                 .is_some_and(|found| found == value)
         };
         let ours = &self.expected.tags;
-        has(TAG_OWNER, ours.owner.as_str()) && has(TAG_SESSION, ours.session.as_str())
+        has(TAG_OWNER, ours.owner.as_str())
+            && has(TAG_SESSION, ours.session.as_str())
+            && has(TAG_MANAGED, MANAGED)
     }
 
     /// Takes something out of the state again that only bears our name.

@@ -90,7 +90,7 @@ impl Work<'_> {
         let source = self.paths.source();
         let ours = |one: &ProcessFacts| {
             let here = one.cwd.as_ref().is_some_and(|cwd| cwd.starts_with(&source));
-            !one.zombie && here && one.var(ENV_ID) == Some(self.id.as_str())
+            !one.zombie && here && one.var(ENV_ID) == Some(self.scope.id.as_str())
         };
         procs::scan().into_iter().filter(ours).collect()
     }

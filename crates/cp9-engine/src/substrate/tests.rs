@@ -60,6 +60,7 @@ fn identity() -> Identity {
             region: "us-west-2".into(),
         },
         partition: "aws".into(),
+        aws: None,
         scope: Scope {
             owner,
             session,

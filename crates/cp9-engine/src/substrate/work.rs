@@ -26,7 +26,8 @@ pub(crate) struct Work<'a> {
     pub(crate) place: Place,
     pub(crate) expected: Expected,
     pub(crate) partition: String,
-    pub(crate) id: String,
+    pub(crate) scope: Scope,
+    pub(crate) aws: Option<Aws>,
 }
 
 /// Whose substrate it is and where, as it was proven, and the credentials that prove it.
@@ -35,6 +36,8 @@ pub(crate) struct Identity {
     pub(crate) partition: String,
     pub(crate) scope: Scope,
     pub(crate) credentials: Vec<(String, Secret)>,
+    /// The proven client; none where nothing is to be asked.
+    pub(crate) aws: Option<Aws>,
 }
 
 /// The credentials of an identity as Terraform's providers read them.
@@ -60,14 +63,14 @@ impl<'a> Work<'a> {
     ) -> Self {
         let paths = Paths::of(folder);
         let region = identity.expected.region.clone();
-        let scope = identity.scope.env();
-        let scope = scope
+        let marks = identity.scope.env();
+        let marks = marks
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value));
         let variables = ["AWS_REGION", "AWS_DEFAULT_REGION"]
             .map(|name| (name.to_owned(), region.clone()))
             .into_iter()
-            .chain(scope)
+            .chain(marks)
             .collect();
         Self {
             engine,
@@ -82,7 +85,8 @@ impl<'a> Work<'a> {
             terraform,
             expected: identity.expected,
             partition: identity.partition,
-            id: identity.scope.id,
+            scope: identity.scope,
+            aws: identity.aws,
         }
     }
 

@@ -9,6 +9,7 @@ mod place;
 mod plan;
 mod program;
 mod state;
+mod tagged;
 mod tags;
 mod track;
 
@@ -18,5 +19,6 @@ pub use names::{Whereabouts, bears, cut, import_id};
 pub use offence::{Offence, Rule};
 pub use plan::{Plan, Unreadable};
 pub use state::{StateResource, TerraformState};
+pub use tagged::{import_ids, is_found_by_tags};
 pub use tags::{MANAGED, SessionTags, TAG_MANAGED, TAG_TTL};
 pub use track::{Resource, ResourceStatus, Step, StepKind, Track};

@@ -82,6 +82,13 @@ struct Instance {
     deposed: Option<String>,
 }
 
+impl StateResource {
+    /// True if this is its id or its ARN.
+    pub fn is(&self, id: &str) -> bool {
+        self.id.as_deref() == Some(id) || self.arn.as_deref() == Some(id)
+    }
+}
+
 impl TerraformState {
     /// Reads the file; one that is empty says nothing, as an interrupted first write leaves it so.
     pub fn parse(bytes: &[u8]) -> Result<Self, Unreadable> {

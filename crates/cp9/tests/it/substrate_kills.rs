@@ -26,6 +26,16 @@ impl Given {
         self.moto.query("iam", "2010-05-08", action, wanted);
     }
 
+    /// How many networks carry the session's tag.
+    fn vpcs(&self) -> usize {
+        let session = self.sandbox.session();
+        let wanted = format!("&Filter.1.Name=tag:cp9-session&Filter.1.Value.1={session}");
+        let found = self
+            .moto
+            .query("ec2", "2016-11-15", "DescribeVpcs", &wanted);
+        found.matches("<vpcId>").count()
+    }
+
     fn wait_for_role(&self) {
         wait_until(LIMIT, "the role to be made", || {
             self.things().contains(&"services".to_owned()).then_some(())
@@ -167,4 +177,26 @@ fn a_destroy_that_fails_stops_nothing_after_it_and_names_what_is_left() {
     }
     given.sandbox.set_env("CP9_TERRAFORM", "");
     given.destroy();
+}
+
+#[test]
+fn what_only_its_tags_lead_to_is_found_and_made_once() {
+    let body = "resource \"aws_vpc\" \"main\" {\n  cidr_block = \"10.61.0.0/16\"\n}\n\
+                resource \"aws_vpc\" \"other\" {\n  cidr_block = \"10.62.0.0/16\"\n  \
+                tags = { after = aws_vpc.main.id }\n}\n";
+    let Some(given) = given(body) else { return };
+    given.hold();
+    let up = given.sandbox.cp9(["up"]).spawn();
+    wait_until(LIMIT, "the network to be made", || {
+        (given.vpcs() == 1).then_some(())
+    });
+    let below = children(up.pid());
+    up.kill();
+    kill(&below);
+    up.wait(LIMIT);
+    given.open();
+    given.up().assert_code(0);
+    assert_eq!(given.vpcs(), 2, "each once");
+    given.destroy();
+    assert_eq!(given.vpcs(), 0);
 }
