@@ -136,6 +136,26 @@ impl Aws {
         self.source.get(self).await
     }
 
+    /// Credentials that hold for longer than `margin`, if there are such: for whoever keeps them that long
+    /// before asking again.
+    pub async fn credentials_lasting(
+        &self,
+        margin: SignedDuration,
+    ) -> Result<SessionCredentials, AwsError> {
+        self.source.lasting(self, margin).await
+    }
+
+    /// The same identity with credentials that end by themselves: these, or in place of keys that do not end
+    /// others for an hour.
+    pub async fn passing(&self) -> Result<Self, AwsError> {
+        let own = self.credentials().await?;
+        Ok(if own.session_token.is_some() {
+            self.clone()
+        } else {
+            self.with_source(Source::passing(self.clone()))
+        })
+    }
+
     /// A client that acts as a role. The role is assumed at once, and again before it expires.
     pub async fn with_role(&self, role: &RoleRequest) -> Result<Self, AwsError> {
         let aws = self.with_source(Source::role(self.clone(), role.clone()));
@@ -195,6 +215,11 @@ impl Aws {
             Ok(choices)
         };
         self.shared.choices.get_or_try_init(load).await
+    }
+
+    /// What tells another program to ask where this client asks, as variables of its environment.
+    pub async fn endpoint_variables(&self) -> Result<Vec<(String, String)>, AwsError> {
+        Ok(self.choices().await?.variables())
     }
 
     /// The region of a call: its own, the client's, the profile's.

@@ -91,6 +91,8 @@ enum Origin {
     Fixed,
     /// A role, assumed by another client.
     Role(Box<(Aws, RoleRequest)>),
+    /// Another client's identity, for a while only.
+    Passing(Box<Aws>),
 }
 
 impl Source {
@@ -109,6 +111,10 @@ impl Source {
         Self::of(Origin::Role(Box::new((base, request))))
     }
 
+    pub(super) fn passing(base: Aws) -> Self {
+        Self::of(Origin::Passing(Box::new(base)))
+    }
+
     fn of(origin: Origin) -> Self {
         Self {
             origin,
@@ -116,10 +122,19 @@ impl Source {
         }
     }
 
-    /// The credentials, new ones when those kept are about to expire. When there are no new ones to
+    /// The credentials, new ones when those kept are about to expire.
+    pub(super) async fn get(&self, aws: &Aws) -> Result<SessionCredentials, AwsError> {
+        self.lasting(aws, MARGIN).await
+    }
+
+    /// The credentials, new ones when those kept end within `margin`. When there are no new ones to
     /// be had, those kept serve as long as they hold. Several tasks that ask at once wait for one
     /// renewal.
-    pub(super) async fn get(&self, aws: &Aws) -> Result<SessionCredentials, AwsError> {
+    pub(super) async fn lasting(
+        &self,
+        aws: &Aws,
+        margin: SignedDuration,
+    ) -> Result<SessionCredentials, AwsError> {
         let mut kept = self.kept.lock().await;
         let now = aws.now();
         if let Some(kept) = kept.as_ref() {
@@ -127,7 +142,7 @@ impl Source {
             let margin = if patient {
                 SignedDuration::ZERO
             } else {
-                MARGIN
+                margin
             };
             if kept.credentials.hold(now, margin) {
                 return Ok(kept.credentials.clone());
@@ -172,6 +187,11 @@ impl Source {
                 let (base, request) = &**role;
                 assume(base, request).await?
             }
+            Origin::Passing(base) => {
+                let call = sts::session_token();
+                let reply = Box::pin(base.call(&call)).await?;
+                sts::passing(base, &reply)?
+            }
         };
         credentials.teach(&aws.doors.redactor);
         Ok(credentials)
@@ -211,6 +231,7 @@ impl fmt::Debug for Source {
             Origin::Chain => write!(f, "chain"),
             Origin::Fixed => write!(f, "fixed"),
             Origin::Role(role) => write!(f, "role `{}`", role.1.role_arn),
+            Origin::Passing(base) => write!(f, "{:?} for a while", base.source),
         }
     }
 }

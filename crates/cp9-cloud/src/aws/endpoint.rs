@@ -69,6 +69,23 @@ impl EndpointChoices {
         choices
     }
 
+    /// What tells another program to ask where this one asks, as variables. The addresses of single services
+    /// in the profile files are not among them.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let all = self.all.as_ref().or(self.of_profile.as_ref());
+        let all = all.map(|url| ("AWS_ENDPOINT_URL".to_owned(), url.clone()));
+        let single = |(id, url): &(String, String)| (format!("AWS_ENDPOINT_URL_{id}"), url.clone());
+        let flags = [
+            ("AWS_USE_FIPS_ENDPOINT", self.fips),
+            ("AWS_USE_DUALSTACK_ENDPOINT", self.dual_stack),
+        ];
+        let flags = flags.into_iter().filter(|(_, set)| *set);
+        all.into_iter()
+            .chain(self.services.iter().map(single))
+            .chain(flags.map(|(name, _)| (name.to_owned(), "true".to_owned())))
+            .collect()
+    }
+
     fn for_service(&self, service: &str) -> Option<&str> {
         let named = names::ids(service).into_iter().find_map(|id| {
             let mut services = self.services.iter();

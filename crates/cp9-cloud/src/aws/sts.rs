@@ -13,6 +13,9 @@ use super::protocol::{ApiCall, ApiReply};
 use super::retry::CallLimits;
 
 const VERSION: &str = "2011-06-15";
+const SESSION_TOKEN: &str = "GetSessionToken";
+/// How long credentials last that stand in for keys that do not end.
+const PASSING: Duration = Duration::from_hours(1);
 /// The longest name of a role session.
 const MOST_NAME: usize = 64;
 
@@ -119,23 +122,46 @@ pub async fn caller_identity(aws: &Aws) -> Result<CallerIdentity, AwsError> {
     })
 }
 
+/// The wish for credentials of the same principal that end after an hour. Only keys that do not end may
+/// have it.
+pub(crate) fn session_token() -> ApiCall {
+    ApiCall::query("sts", VERSION, SESSION_TOKEN)
+        .param("DurationSeconds", PASSING.as_secs().to_string())
+        .idempotent(true)
+        .limits(CallLimits::PROMPT)
+}
+
 /// The credentials in the answer to `AssumeRole`.
 pub(crate) fn assumed(
     aws: &Aws,
     role_arn: &str,
     reply: &ApiReply,
 ) -> Result<SessionCredentials, AwsError> {
+    credentials(aws, "AssumeRole", reply, format!("role `{role_arn}`"))
+}
+
+/// The credentials in the answer to `GetSessionToken`.
+pub(crate) fn passing(aws: &Aws, reply: &ApiReply) -> Result<SessionCredentials, AwsError> {
+    credentials(aws, SESSION_TOKEN, reply, "session token".to_owned())
+}
+
+fn credentials(
+    aws: &Aws,
+    operation: &str,
+    reply: &ApiReply,
+    source: String,
+) -> Result<SessionCredentials, AwsError> {
     let field = |name: &str| {
         let text = reply.text(&format!("Credentials.{name}"));
-        text.ok_or_else(|| incomplete(aws, "AssumeRole", name))
+        text.ok_or_else(|| incomplete(aws, operation, name))
     };
     let expires = field("Expiration")?.parse::<Timestamp>();
     Ok(SessionCredentials {
         access_key: Secret::new(field("AccessKeyId")?),
         secret_key: Secret::new(field("SecretAccessKey")?),
         session_token: Some(Secret::new(field("SessionToken")?)),
-        expires: Some(expires.map_err(|_| incomplete(aws, "AssumeRole", "Expiration"))?),
-        source: format!("role `{role_arn}`"),
+        expires: Some(expires.map_err(|_| incomplete(aws, operation, "Expiration"))?),
+        source,
     })
 }
 

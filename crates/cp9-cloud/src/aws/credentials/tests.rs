@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_model::Explain;
 use cp9_tools::Doors;
+use jiff::SignedDuration;
 
 use crate::aws::tests::{
     Answer, Asked, KEY, SECRET, Server, doors, identity, in_region, query_error, reply, reply_with,
@@ -778,4 +779,48 @@ async fn a_silent_source_is_a_timeout_with_its_address() {
     assert!(error.to_string().ends_with("within 150 ms"), "{error}");
     assert_eq!(server.asked().len(), 1);
     assert!(error.to_string().contains(&url), "{error}");
+}
+
+#[tokio::test]
+async fn who_keeps_credentials_for_long_gets_those_that_last() {
+    // Eleven minutes are more than the margin of a call.
+    let server = Server::start(|asked, before| match (asked.action(), before) {
+        ("AssumeRole", 0) => assumed("AssumeRole", 0, "2026-12-01T10:11:00Z"),
+        _ => assumed("AssumeRole", before, "2026-12-01T11:00:00Z"),
+    })
+    .await;
+    let request = RoleRequest::new("arn:aws:iam::1:role/dev", "ann");
+    let aws = env_keys(&server).with_role(&request).await.unwrap();
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+    let own = aws.credentials().await.unwrap();
+    assert_eq!(own.access_key.expose(), "ASIAROLE00000000");
+    let margin = SignedDuration::from_mins(20);
+    let lasting = aws.credentials_lasting(margin).await.unwrap();
+    assert_eq!(lasting.access_key.expose(), "ASIAROLE00000001");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn keys_that_do_not_end_are_stood_in_for() {
+    let server =
+        Server::start(|asked, before| assumed(asked.action(), before, "2026-12-01T11:00:00Z"))
+            .await;
+    let keys = env_keys(&server);
+    let passing = keys.passing().await.unwrap();
+    let lent = passing.credentials().await.unwrap();
+    assert_eq!(self::keys(&lent).2, Some("role-token-0"));
+    assert_ne!(lent.access_key.expose(), KEY);
+    let asked = server.asked();
+    assert_eq!(asked[0].action(), "GetSessionToken");
+    assert!(asked[0].body.contains("DurationSeconds=3600"), "{asked:?}");
+    let shown = keys.doors.redactor.redact("role-secret-0 role-token-0");
+    assert_eq!(shown, "*** ***");
+
+    // What ends by itself is given as it is.
+    let role = RoleRequest::new("arn:aws:iam::1:role/dev", "ann");
+    let role = keys.with_role(&role).await.unwrap();
+    let lent = role.passing().await.unwrap().credentials().await.unwrap();
+    assert_eq!(lent, role.credentials().await.unwrap());
 }
