@@ -1,10 +1,12 @@
 //! The environment of builds: the user's, without what cargo and rustup put there when cp9 itself
-//! was started by them.
+//! was started by them, and without what gives its holder rights on AWS: a build that needs some names a
+//! profile in its command.
 //!
 //! It is the one that the controller was started with, and stays so for the controller's life: a
 //! `PATH`, `RUSTFLAGS` or toolchain that a person changes later reaches builds only through a new
 //! controller (`cp9 pause`, then `cp9 up`).
 
+use cp9_model::identity::leads_to_credentials;
 use cp9_tools::Environment;
 
 /// Variables that cargo sets for what it runs; what people set for cargo stays.
@@ -32,18 +34,18 @@ const INJECTED_PREFIXES: [&str; 4] = [
     "CARGO_FEATURE_",
 ];
 
-/// What a build inherits. Outside of cargo nothing was injected, so nothing is removed.
+/// What a build inherits. Outside of cargo nothing was injected, so nothing of it is removed.
 pub(super) fn for_builds(user: &Environment) -> Environment {
-    if user.get("CARGO").is_none() && user.get("CARGO_MANIFEST_DIR").is_none() {
-        return user.clone();
-    }
+    let by_cargo = user.get("CARGO").is_some() || user.get("CARGO_MANIFEST_DIR").is_some();
     let injected = |name: &str| {
         INJECTED.contains(&name)
             || INJECTED_PREFIXES
                 .iter()
                 .any(|prefix| name.starts_with(prefix))
     };
-    let kept = user.iter().filter(|(name, _)| !injected(name));
+    let kept = user
+        .iter()
+        .filter(|(name, _)| !(leads_to_credentials(name) || by_cargo && injected(name)));
     Environment::new(kept.map(|(name, value)| (name.to_owned(), value.to_owned())))
 }
 
@@ -87,6 +89,19 @@ mod tests {
                 "RUSTUP_HOME"
             ]
         );
+    }
+
+    #[test]
+    fn nothing_that_gives_rights_on_aws_stays() {
+        let kept = names(&[
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "PATH",
+        ]);
+        assert_eq!(kept, ["AWS_REGION", "PATH"]);
     }
 
     #[test]

@@ -60,6 +60,18 @@ impl Arn {
         }
     }
 
+    /// True if both are the same principal, or sessions of the same role, whatever the sessions' names.
+    pub fn is_same_principal(&self, other: &Self) -> bool {
+        let same_place = self.partition == other.partition && self.account == other.account;
+        match (self.principal(), other.principal()) {
+            (
+                Principal::AssumedRole { role, .. },
+                Principal::AssumedRole { role: of_other, .. },
+            ) => same_place && role == of_other,
+            _ => self == other,
+        }
+    }
+
     /// True if this principal is the other one, or a session of it: a session's ARN names its role without
     /// the role's path.
     pub fn is_or_runs_as(&self, other: &Self) -> bool {
@@ -171,5 +183,17 @@ mod tests {
         assert!(!session.is_or_runs_as(&arn("arn:aws-cn:iam::123456789012:role/ci")));
         assert!(!session.is_or_runs_as(&arn("arn:aws:sts::123456789012:assumed-role/ci/run-8")));
         assert!(!arn("arn:aws:iam::123456789012:user/ci").is_or_runs_as(&session));
+    }
+
+    #[test]
+    fn two_sessions_of_a_role_are_the_same_principal() {
+        let session = arn("arn:aws:sts::123456789012:assumed-role/ci/run-7");
+        let same = |text: &str| session.is_same_principal(&arn(text));
+        assert!(same("arn:aws:sts::123456789012:assumed-role/ci/run-8"));
+        assert!(!same("arn:aws:sts::999999999999:assumed-role/ci/run-7"));
+        assert!(!same("arn:aws:sts::123456789012:assumed-role/dev/run-7"));
+        assert!(!same("arn:aws:iam::123456789012:role/ci"));
+        let user = arn("arn:aws:iam::123456789012:user/ci");
+        assert!(user.is_same_principal(&user.clone()) && !user.is_same_principal(&session));
     }
 }

@@ -4,7 +4,9 @@
 mod account;
 mod arn;
 mod owner;
+mod variables;
 
 pub use account::{AccountError, Accounts};
 pub use arn::{Arn, ArnError, Principal};
 pub use owner::{Claim, OwnerError, OwnerSource, login};
+pub use variables::leads_to_credentials;
