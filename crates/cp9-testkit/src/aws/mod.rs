@@ -38,7 +38,8 @@ impl Keys {
         }
     }
 
-    /// Every file below a folder that holds the secret, as it is or as it stands in a form's value.
+    /// Every file below a folder that holds the secret: as it is, as it stands in a form's value, or in base64
+    /// whatever stands before it.
     pub fn leaks(&self, folder: &camino::Utf8Path) -> Vec<camino::Utf8PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![folder.to_owned()];
@@ -59,8 +60,22 @@ impl Keys {
         let bytes = std::fs::read(path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let encoded = self.secret.replace('+', "%2B").replace('/', "%2F");
-        text.contains(&self.secret) || text.contains(&encoded)
+        let forms = (0..3).map(|skip| base64(&self.secret.as_bytes()[skip..]));
+        [self.secret.clone(), encoded]
+            .into_iter()
+            .chain(forms)
+            .any(|form| text.contains(&form))
     }
+}
+
+/// The whole groups of some bytes in base64.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = bytes.chunks_exact(3).flat_map(|group| {
+        let bits = u32::from_be_bytes([0, group[0], group[1], group[2]]);
+        [18, 12, 6, 0].map(|shift| char::from(DIGITS[(bits >> shift) as usize & 63]))
+    });
+    digits.collect()
 }
 
 impl Sandbox {
@@ -71,5 +86,35 @@ impl Sandbox {
         self.set_env("AWS_ACCESS_KEY_ID", &keys.id);
         self.set_env("AWS_SECRET_ACCESS_KEY", &keys.secret);
         keys
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_found_in_any_form() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = camino::Utf8Path::from_path(dir.path()).expect("UTF-8");
+        let keys = Keys {
+            id: String::new(),
+            secret: "a+secret/of+a+key".into(),
+        };
+        assert_eq!(base64(b"hunter2"), "aHVudGVy");
+        for (name, text) in [
+            ("plain", "x=a+secret/of+a+key;"),
+            ("form", "x=a%2Bsecret%2Fof%2Ba%2Bkey"),
+            ("base64", "eD1hK3NlY3JldC9vZithK2tleQ=="),
+            ("none", "a secret of a key"),
+        ] {
+            std::fs::write(root.join(name), text).expect("a file");
+        }
+        let mut found = keys.leaks(root);
+        found.sort();
+        assert_eq!(
+            found,
+            ["base64", "form", "plain"].map(|name| root.join(name))
+        );
     }
 }

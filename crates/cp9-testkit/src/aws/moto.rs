@@ -109,6 +109,12 @@ impl Moto {
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
+
+    /// The Python that it runs in, which has the AWS SDK; only where there is a moto.
+    pub fn python(&self) -> String {
+        let python = python().expect("a moto that runs is installed");
+        python.display().to_string()
+    }
 }
 
 fn python() -> Option<PathBuf> {

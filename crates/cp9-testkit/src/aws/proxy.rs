@@ -36,6 +36,8 @@ pub enum Fault {
     Error(u16, &'static str, &'static str),
     /// The refusal of a request whose clock is off, dated with another time, as in `Tue, 01 Dec 2026 04:00:00 GMT`.
     Skew(&'static str),
+    /// The answer, in which credentials end at another time, as in `2026-12-01T04:00:00Z`.
+    Ends(String),
     /// The answer, but late.
     Slow(Duration),
     /// Nothing, ever.
@@ -102,6 +104,9 @@ impl Proxy {
                     thread::sleep(by);
                     to.write_all(&request.pass_on(port)?).ok()?;
                 }
+                Some(Fault::Ends(at)) => {
+                    to.write_all(&ending(&request.pass_on(port)?, &at)?).ok()?;
+                }
                 Some(Fault::Error(status, code, message)) => {
                     to.write_all(refusal(&request, status, code, message, None).as_bytes())
                         .ok()?;
@@ -119,6 +124,21 @@ impl Proxy {
         }
         None
     }
+}
+
+/// An answer in which credentials end at another time.
+fn ending(reply: &[u8], at: &str) -> Option<Vec<u8>> {
+    let reply = String::from_utf8(reply.to_vec()).ok()?;
+    let (head, body) = reply.split_once("\r\n\r\n")?;
+    let (before, rest) = body.split_once("<Expiration>")?;
+    let (_, after) = rest.split_once("</Expiration>")?;
+    let body = format!("{before}<Expiration>{at}</Expiration>{after}");
+    let lines = head
+        .split("\r\n")
+        .filter(|line| !line.to_ascii_lowercase().starts_with("content-length:"));
+    let head = lines.collect::<Vec<_>>().join("\r\n");
+    let length = body.len();
+    Some(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes())
 }
 
 /// What a service says to a request from another time.
