@@ -75,6 +75,11 @@ impl Folder {
         self.join("secrets")
     }
 
+    /// The AWS profile of the session's processes.
+    pub(crate) fn aws(&self) -> Utf8PathBuf {
+        self.join("aws")
+    }
+
     /// The session facts.
     pub(crate) fn facts(&self) -> Utf8PathBuf {
         self.join("session-facts.json")

@@ -1,18 +1,20 @@
 //! What a session's file and environment wish of an identity, and what was proven of it.
 
 use camino::Utf8PathBuf;
-use cp9_cloud::aws::{Aws, AwsProof, AwsSettings, Wishes};
+use cp9_cloud::aws::{self, Aws, AwsProof, AwsSettings, Proven, Wishes};
+use cp9_cloud::{Cloud as _, local::Local};
 use cp9_model::config::resolved::{CloudName, ResolvedConfig};
 use cp9_model::report::IdentityReport;
-use cp9_model::{Category, Explain};
+use cp9_model::{Category, Explain, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::document;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
+use crate::states::refuse_other;
+use crate::{document, profile};
 
 /// The variable by which CI says for whom it acts.
 pub(crate) const ENV_CLAIM: &str = "CP9_OWNER";
@@ -117,8 +119,30 @@ pub(crate) fn refuse_move(
     .into())
 }
 
+/// Proves anew who acts for a session that is there. Another owner and another place than the session's are
+/// refused.
+pub(crate) async fn prove(
+    engine: &Engine,
+    folder: &Folder,
+    scope: &Scope,
+    config: &ResolvedConfig,
+) -> Result<Option<Proven>, EngineError> {
+    let Some((client, wishes)) = question(engine, config) else {
+        refuse_move(engine, folder, None)?;
+        return Ok(None);
+    };
+    profile::refuse_own(engine, folder)?;
+    let known = Box::pin(aws::identify(client, &wishes)).await?;
+    refuse_other(&folder.name, Some(&scope.owner), &known.owner)?;
+    let local = Local::new(engine.doors.clone(), folder.root.clone());
+    let local = local.prove(scope.clone()).await?;
+    let proven = Box::pin(aws::prove(&known, &local, &wishes)).await?;
+    refuse_move(engine, folder, proven.scope.aws())?;
+    Ok(Some(proven))
+}
+
 /// What was last proven, for people.
-pub(crate) fn report(engine: &Engine, proof: &AwsProof) -> IdentityReport {
+pub(crate) fn report(engine: &Engine, folder: &Folder, proof: &AwsProof) -> IdentityReport {
     let source = serde_json::to_value(proof.owner_source).ok();
     let source = source.and_then(|source| source.as_str().map(str::to_owned));
     let now = engine.doors.clock.now();
@@ -129,6 +153,9 @@ pub(crate) fn report(engine: &Engine, proof: &AwsProof) -> IdentityReport {
         principal: proof.principal.to_string(),
         owner_source: source.unwrap_or_default(),
         credentials: proof.credentials.clone(),
+        profile: Some(profile::path(folder))
+            .filter(|path| engine.doors.exists(path))
+            .map(Utf8PathBuf::into_string),
         expires: proof.expires.map(|at| at.to_string()),
         expires_in: proof.expires.map(left),
     }
@@ -140,7 +167,7 @@ pub(crate) fn question<'a>(
     config: &'a ResolvedConfig,
 ) -> Option<(Aws, Wishes<'a>)> {
     let settings = AwsSettings {
-        profile: aws(config)?.profile.clone(),
+        profile: target(config)?.profile.clone(),
         region: config.target.region.clone().unwrap_or_default(),
     };
     let client = Aws::new(engine.doors.clone(), settings);
@@ -149,7 +176,7 @@ pub(crate) fn question<'a>(
 
 /// What the session asks of an identity on AWS.
 pub(crate) fn wishes<'a>(engine: &'a Engine, config: &'a ResolvedConfig) -> Option<Wishes<'a>> {
-    let target = aws(config)?;
+    let target = target(config)?;
     Some(Wishes {
         role: target.role_arn.as_ref(),
         asked: engine.doors.env.get(ENV_CLAIM),
@@ -160,7 +187,7 @@ pub(crate) fn wishes<'a>(engine: &'a Engine, config: &'a ResolvedConfig) -> Opti
     })
 }
 
-fn aws(config: &ResolvedConfig) -> Option<&cp9_model::config::resolved::AwsTarget> {
+fn target(config: &ResolvedConfig) -> Option<&cp9_model::config::resolved::AwsTarget> {
     let target = config.target.aws.as_ref();
     target.filter(|_| config.target.cloud == CloudName::Aws)
 }

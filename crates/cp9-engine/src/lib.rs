@@ -15,6 +15,8 @@ mod fault;
 mod folder;
 mod host;
 mod identity;
+mod lend;
+mod profile;
 mod registry;
 mod run;
 mod select;

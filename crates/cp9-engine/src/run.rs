@@ -15,6 +15,7 @@ use cp9_model::lifecycle::StateName;
 use cp9_model::output::Target;
 use cp9_model::report::{Progress, StateReport};
 use cp9_model::{Category, Explain, Owner, ServiceName};
+use cp9_render::process::AwsScope;
 use cp9_render::{AppTree, FileTree, Rendered, ServiceInput};
 use cp9_tools::terraform::Terraform;
 use thiserror::Error;
@@ -55,6 +56,8 @@ pub(crate) struct Made {
     pub(crate) scope: Option<ProvenScope>,
     /// The client of the identity that writes to AWS.
     pub(crate) aws: Option<Aws>,
+    /// What processes are told of AWS.
+    pub(crate) aws_scope: Option<AwsScope>,
     pub(crate) terraform: Option<Terraform>,
     /// The files of the Terraform root.
     pub(crate) sources: OnceCell<FileTree>,

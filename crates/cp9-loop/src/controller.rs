@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use cp9_model::control::{ControllerStatus, Hello};
+use cp9_model::control::{ControllerStatus, Hello, Withheld};
 use cp9_model::devplan::API_VERSION;
 use cp9_model::{Category, Explain};
 use cp9_tools::{FileError, LockError};
@@ -128,6 +128,9 @@ pub enum ControllerError {
         /// What was expected.
         expected: String,
     },
+    /// The controller has no credentials to give.
+    #[error("the session's controller gives no credentials: {}", .0.message)]
+    Withheld(Withheld),
     /// The controller refused.
     #[error("the controller refused: {message}")]
     Refused {
@@ -142,7 +145,11 @@ impl Explain for ControllerError {
             Self::Lock { source, .. } => source.category(),
             Self::PlanFile { source } | Self::File { source } => source.category(),
             Self::Logs { source } => source.category(),
-            Self::PlanFormat { .. } | Self::Plan { .. } | Self::Refused { .. } => Category::Config,
+            Self::Withheld(why) if why.transient => Category::Transient,
+            Self::PlanFormat { .. }
+            | Self::Plan { .. }
+            | Self::Withheld(_)
+            | Self::Refused { .. } => Category::Config,
             Self::Connect { .. }
             | Self::Timeout { .. }
             | Self::Halted { .. }
@@ -165,6 +172,7 @@ impl Explain for ControllerError {
             Self::Timeout { .. } => "controller-timeout",
             Self::Halted { .. } => "controller-halted",
             Self::Protocol { .. } | Self::Foreign { .. } => "controller-foreign",
+            Self::Withheld(_) => "credentials-withheld",
             Self::Refused { .. } => "controller-refused",
         }
     }
@@ -185,6 +193,7 @@ impl Explain for ControllerError {
             | Self::Protocol { .. }
             | Self::Foreign { .. } => Some("cp9 pause, then cp9 up".into()),
             Self::Halted { pid } => Some(format!("kill -CONT {pid}")),
+            Self::Withheld(why) => why.remedy.clone(),
             Self::System { .. } | Self::Refused { .. } => None,
         }
     }

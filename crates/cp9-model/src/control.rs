@@ -1,11 +1,13 @@
 //! The private protocol between cp9 and its embedded controller: one JSON request a line over the
 //! session's Unix socket, answered by one JSON reply a line (`watch` by many).
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version both sides must share.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What is asked of the controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub enum Request {
     },
     /// Read `dev-plan.json` again and change only what differs.
     Reload,
+    /// Credentials of the session's cloud identity.
+    Credentials,
     /// Stop every child, answer, end.
     Stop,
 }
@@ -41,6 +45,10 @@ pub enum Reply {
         /// The build or start that answers the trigger; see `Lineage::ended`.
         number: u64,
     },
+    /// To `credentials`.
+    Credentials(Credentials),
+    /// To `credentials`: there are none to give.
+    Withheld(Withheld),
     /// To `stop`.
     Done,
     /// The request failed.
@@ -48,6 +56,37 @@ pub enum Reply {
         /// Why.
         message: String,
     },
+}
+
+/// Credentials as they go over the private socket to a process of the session. They are never shown.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credentials {
+    /// The id of the key.
+    pub access_key: String,
+    /// The key.
+    pub secret_key: String,
+    /// What goes with both.
+    pub session_token: String,
+    /// When they end, or when to ask again, RFC 3339.
+    pub expiration: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "*** until {}", self.expiration)
+    }
+}
+
+/// Why there are no credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withheld {
+    /// What was wrong, with its causes.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// True if it may pass by itself.
+    pub transient: bool,
 }
 
 /// Who the controller is.
@@ -161,4 +200,32 @@ pub enum Phase {
     Stopping,
     /// Stopped.
     Stopped,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_sent_and_never_shown() {
+        let reply = Reply::Credentials(Credentials {
+            access_key: "ASIAX".into(),
+            secret_key: "hunter22".into(),
+            session_token: "token".into(),
+            expiration: "2026-12-01T12:00:00Z".into(),
+        });
+        let sent = serde_json::to_string(&reply).expect("plain data");
+        assert!(
+            sent.starts_with(r#"{"reply":"credentials","access_key":"ASIAX""#),
+            "{sent}"
+        );
+        assert_eq!(
+            serde_json::from_str::<Reply>(&sent).expect("read back"),
+            reply
+        );
+        assert_eq!(
+            format!("{reply:?}"),
+            "Credentials(*** until 2026-12-01T12:00:00Z)"
+        );
+    }
 }

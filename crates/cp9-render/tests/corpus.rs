@@ -87,6 +87,7 @@ fn run(config: &ResolvedConfig, inputs: &[ServiceInput]) -> bool {
         scope: &scope,
         secrets: &BTreeMap::new(),
         definitions: &BTreeMap::new(),
+        aws: None,
         folder: "/w/.cp9/corpus".into(),
     };
     match translate(&session) {

@@ -121,6 +121,7 @@ fn render(case: &Case) -> Result {
         secrets,
         definitions,
         folder,
+        aws: None,
     };
     let rendered = translate(&session).unwrap_or_else(|found| panic!("{found:#?}"));
     let sources = config

@@ -96,6 +96,7 @@ fn the_quickstart_becomes_processes_that_know_each_other() {
         scope: &scope,
         secrets: &secrets,
         definitions: &definitions,
+        aws: None,
         folder,
     };
     let rendered = translate(&session).unwrap_or_else(|found| panic!("{found:#?}"));

@@ -5,8 +5,8 @@ use super::context::Context;
 use super::sheet::Sheet;
 use super::{
     clock, config, controller, credentials, disk, envs, fallbacks, identity, journal, leftovers,
-    limits, manifests, memory, orphans, overrides, permissions, ports, registry, secrets, sources,
-    stubs, tags, terraform, tools, ttl,
+    limits, manifests, memory, orphans, overrides, permissions, ports, profile, registry, secrets,
+    sources, stubs, tags, terraform, tools, ttl,
 };
 
 macro_rules! check {
@@ -18,10 +18,11 @@ macro_rules! check {
 /// Runs every check.
 pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     let mut sheet = Sheet::default();
-    let (tools, sources, known) = tokio::join!(
+    let (tools, sources, known, profile) = tokio::join!(
         tools::gather(context),
         sources::gather(context),
-        identity::gather(context)
+        identity::gather(context),
+        profile::gather(context)
     );
     check!(sheet, config, Ok(config::gather(context)));
     check!(sheet, journal, journal::gather(context));
@@ -48,6 +49,7 @@ pub(crate) async fn all(context: &Context<'_>) -> Sheet {
     sheet.add(identity::CHECK, known.clone().map(identity::judge));
     sheet.add(credentials::CHECK, known.clone().map(credentials::judge));
     sheet.add(clock::CHECK, known.map(clock::judge));
+    check!(sheet, profile, profile);
     sheet.skip(tags::CHECK, tags::REASON);
     sheet
 }

@@ -22,6 +22,7 @@ mod orphans;
 mod overrides;
 mod permissions;
 mod ports;
+mod profile;
 mod registry;
 mod secrets;
 mod sheet;

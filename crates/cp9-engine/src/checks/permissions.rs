@@ -10,9 +10,10 @@ use crate::commands::quote;
 /// The check's name.
 pub(super) const CHECK: &str = "permissions";
 /// The folders that are looked at besides the session folder.
-const DIRS: [&str; 4] = ["run", "logs", "secrets", "tilt"];
+const DIRS: [&str; 5] = ["aws", "run", "logs", "secrets", "tilt"];
 /// The files that are looked at besides the secrets.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
+    "aws/config",
     "state.json",
     "host.json",
     "cp9.resolved.yaml",

@@ -17,6 +17,7 @@ use super::status;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
+use crate::lend;
 
 /// How long a controller may take to stop its children and end.
 const STOP_LIMIT: Duration = Duration::from_mins(1);
@@ -37,19 +38,12 @@ pub async fn serve(engine: &Engine, folder: Utf8PathBuf) -> Result<(), EngineErr
         .recorder
         .to_file(folder.logs().join("calls.jsonl"));
     let scope = disk.state.scope();
+    let lender = lend::lender(engine, &folder);
     let paths = SessionFolderPaths {
         folder: folder.root,
         socket: host.socket.into(),
     };
-    Ok(embedded::serve(
-        engine.doors.clone(),
-        paths,
-        scope,
-        engine.doors.env.clone(),
-        &disk.state.id,
-        engine.version,
-    )
-    .await?)
+    Ok(embedded::serve(engine.doors.clone(), paths, scope, engine.version, lender).await?)
 }
 
 /// Stops the session's controller, with its children, whether it answers or not.

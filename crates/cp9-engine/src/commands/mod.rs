@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod controller;
+pub mod credentials;
 pub mod deploy;
 pub mod destroy;
 pub mod doctor;

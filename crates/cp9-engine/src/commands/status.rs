@@ -210,7 +210,7 @@ fn report(
             .map(ToString::to_string)
             .unwrap_or_default(),
         folder: folder.root.to_string(),
-        identity: proof(disk).map(|proof| identity::report(engine, proof)),
+        identity: proof(disk).map(|proof| identity::report(engine, folder, proof)),
         states: states(&disk.state),
         services: services(engine, folder, disk, now),
         controller,
@@ -308,10 +308,24 @@ fn expected(state: &SessionState) -> bool {
 
 /// A connection to the session's controller.
 pub(crate) async fn client(engine: &Engine, folder: &Folder) -> Result<Client, EngineError> {
-    let host: HostFacts = json(engine, &folder.host()).ok_or_else(|| NoSession::NoController {
-        name: folder.name.clone(),
-    })?;
+    let host = host(engine, folder)?;
     Ok(Client::connect(host.socket.as_str().into(), &host.id).await?)
+}
+
+/// A connection to the controller of the session with this id.
+pub(crate) async fn client_of(
+    engine: &Engine,
+    folder: &Folder,
+    id: &str,
+) -> Result<Client, EngineError> {
+    let host = host(engine, folder)?;
+    Ok(Client::connect(host.socket.as_str().into(), id).await?)
+}
+
+fn host(engine: &Engine, folder: &Folder) -> Result<HostFacts, NoSession> {
+    json(engine, &folder.host()).ok_or_else(|| NoSession::NoController {
+        name: folder.name.clone(),
+    })
 }
 
 /// The states as reports show them.

@@ -1,18 +1,16 @@
 //! The part of a destroy that reaches a cloud: whether one is owed at all, who does it, and what is left.
 
+use cp9_cloud::aws::Proven;
 use cp9_cloud::aws::tagged::{Tagged, tagged};
-use cp9_cloud::aws::{self, Proven};
-use cp9_cloud::{Cloud as _, local::Local};
 use cp9_model::config::resolved::ResolvedConfig;
 use cp9_model::report::Survivor;
-use cp9_model::{Category, Explain, Scope};
+use cp9_model::{Category, Explain};
 use thiserror::Error;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
 use crate::identity;
-use crate::states::refuse_other;
 
 /// The session's file was lost although it wrote to a cloud.
 #[derive(Debug, Error)]
@@ -51,26 +49,6 @@ pub(super) fn owed(
         file: folder.resolved().into_string(),
     };
     Ok(Some(config.ok_or_else(lost)?))
-}
-
-/// Proves anew who destroys. An owner other than the session's is refused.
-pub(super) async fn prove(
-    engine: &Engine,
-    folder: &Folder,
-    scope: &Scope,
-    config: &ResolvedConfig,
-) -> Result<Option<Proven>, EngineError> {
-    let Some((client, wishes)) = identity::question(engine, config) else {
-        identity::refuse_move(engine, folder, None)?;
-        return Ok(None);
-    };
-    let known = Box::pin(aws::identify(client, &wishes)).await?;
-    refuse_other(&folder.name, Some(&scope.owner), &known.owner)?;
-    let local = Local::new(engine.doors.clone(), folder.root.clone());
-    let local = local.prove(scope.clone()).await?;
-    let proven = Box::pin(aws::prove(&known, &local, &wishes)).await?;
-    identity::refuse_move(engine, folder, proven.scope.aws())?;
-    Ok(Some(proven))
 }
 
 /// True for an identity that is proven and is not the session's.

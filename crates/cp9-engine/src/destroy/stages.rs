@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::folder::Folder;
 use crate::host::{Host as _, ProcessHost};
+use crate::identity;
 use crate::registry::Registry;
 
 /// One destroy under the session's lock.
@@ -155,7 +156,7 @@ impl<'a> Destroy<'a> {
         let Some(config) = &self.owed else {
             return Ok(Identity::Nowhere);
         };
-        let proven = Box::pin(remote::prove(
+        let proven = Box::pin(identity::prove(
             self.engine,
             &self.folder,
             &self.scope,

@@ -1,4 +1,4 @@
-//! `context_materialize`: the rendered inputs of every service, and its secret file.
+//! `context_materialize`: the rendered inputs of every service, its secret file, and the AWS profile of all.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use cp9_render::Rendered;
 use cp9_render::process::{Session, translate};
 
 use crate::error::{EngineError, invalid};
+use crate::profile;
 use crate::run::{Ran, Run};
 
 /// Secret values by service: the env file's, overlaid by the inline ones.
@@ -65,6 +66,7 @@ fn render(run: &Run<'_>) -> Result<Rendered, EngineError> {
         secrets: &secrets,
         definitions: &definitions,
         folder: &run.session.folder.root,
+        aws: made.aws_scope.as_ref(),
     };
     translate(&session).map_err(|problems| super::invalid(run, problems))
 }
@@ -76,12 +78,27 @@ fn secret_tree(rendered: &Rendered) -> BTreeMap<Utf8PathBuf, Vec<u8>> {
         .collect()
 }
 
+/// The files of the AWS profile; none where nothing is written to AWS.
+fn profile(run: &Run<'_>) -> Result<Option<BTreeMap<Utf8PathBuf, Vec<u8>>>, EngineError> {
+    let scope = run.made.scope()?;
+    let Some(proof) = scope.aws() else {
+        return Ok(None);
+    };
+    let folder = &run.session.folder;
+    let files = profile::files(run.engine, folder, scope.scope(), proof)?;
+    Ok(Some(files))
+}
+
 pub(crate) fn input(run: &Run<'_>) -> String {
     super::digest(&(
         &run.config.services,
         &run.config.secrets,
         &run.made.host,
         &run.made.owner,
+        run.made
+            .aws_scope
+            .as_ref()
+            .map(|aws| (&aws.region, &aws.variables)),
     ))
 }
 
@@ -89,7 +106,12 @@ pub(crate) fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let rendered = render(run)?;
     let folder = &run.session.folder;
     let doors = &run.engine.doors;
-    let holds = doors.tree_equals(&folder.inputs(), &rendered.inputs)?
+    let profile = match profile(run)? {
+        Some(files) => doors.tree_equals(&folder.aws(), &files)?,
+        None => true,
+    };
+    let holds = profile
+        && doors.tree_equals(&folder.inputs(), &rendered.inputs)?
         && doors.tree_equals(&folder.secrets(), &secret_tree(&rendered))?;
     run.made.rendered = Some(rendered);
     Ok(holds)
@@ -118,7 +140,12 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     cp9_loop::secrets::keep_former(&doors, &folder.root, &run.session.state.id, next)?;
     doors.sync_tree(&folder.secrets(), &secrets, 0o600)?;
     doors.sync_tree(&folder.inputs(), &rendered.inputs, 0o600)?;
+    let mut evidence = vec!["tilt/inputs".to_owned(), "secrets".to_owned()];
+    if let Some(files) = profile(run)? {
+        profile::write(run.engine, &folder, &files)?;
+        evidence.push("aws".to_owned());
+    }
     run.made.rendered = Some(rendered);
     crate::facts::write(run, false)?;
-    Ok(Ran::Done(vec!["tilt/inputs".into(), "secrets".into()]))
+    Ok(Ran::Done(evidence))
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::error::EngineError;
 use crate::identity::{self, ENV_CLAIM};
+use crate::profile;
 use crate::run::{Ran, Run};
 
 /// The owner changed while the session lives.
@@ -74,6 +75,7 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
     let (owner, evidence) = match identity::question(run.engine, &run.config) {
         Some((client, wishes)) => {
+            profile::refuse_own(run.engine, &run.session.folder)?;
             let known = Box::pin(aws::identify(client, &wishes)).await?;
             let has = run.session.state.owner.as_ref();
             refuse_other(&run.session.folder.name, has, &known.owner)?;

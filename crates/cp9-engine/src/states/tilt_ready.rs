@@ -22,6 +22,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long a controller of another build may take to end.
 const STOP_GRACE: Duration = Duration::from_secs(30);
 
+/// Variables that name files by which an identity is proven.
+const IDENTITY_FILES: [&str; 4] = [
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CA_BUNDLE",
+];
+
 /// The controller did not come up.
 #[derive(Debug, Error)]
 enum StartError {
@@ -163,6 +171,18 @@ async fn start(run: &Run<'_>) -> Result<Ran, EngineError> {
         cmd = cmd.env(key, value);
     }
     cmd = cmd.env("CP9_SESSION_CONTEXT", run.session.folder.facts());
+    // The controller lives in another folder than this command, and proves the same identity.
+    for name in IDENTITY_FILES {
+        if let Some(path) = run
+            .engine
+            .doors
+            .env
+            .get(name)
+            .filter(|path| !path.is_empty())
+        {
+            cmd = cmd.env(name, run.engine.cwd.join(path));
+        }
+    }
     let id = run.engine.doors.spawn_detached(&cmd, &log(run))?;
     let hello = answer(run, id).await?;
     Ok(Ran::with(format!(

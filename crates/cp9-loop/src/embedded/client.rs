@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cp9_model::control::{ControllerStatus, Hello, PROTOCOL, Reply, Request};
+use cp9_model::control::{ControllerStatus, Credentials, Hello, PROTOCOL, Reply, Request};
 use cp9_tools::procs;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -12,7 +12,7 @@ use crate::controller::{Controller, ControllerError};
 
 /// For what the controller knows without looking.
 const QUICK: Duration = Duration::from_secs(5);
-/// For what reads files first: trigger, reload.
+/// For what reads files first or asks a cloud: trigger, reload, credentials.
 const READING: Duration = Duration::from_mins(1);
 /// For stopping every child; their own grace is bounded by the plan.
 const STOPPING: Duration = Duration::from_mins(2);
@@ -95,6 +95,21 @@ impl Client {
         }
     }
 
+    /// Credentials of the session's cloud identity. Whatever else is answered is not shown, as it may hold
+    /// some.
+    pub async fn credentials(&mut self) -> Result<Credentials, ControllerError> {
+        let odd = |socket: &Utf8PathBuf| ControllerError::Protocol {
+            socket: socket.clone(),
+            answer: "neither credentials nor why not".into(),
+        };
+        match self.ask(&Request::Credentials, READING).await {
+            Ok(Reply::Credentials(credentials)) => Ok(credentials),
+            Ok(Reply::Withheld(why)) => Err(ControllerError::Withheld(why)),
+            Ok(_) | Err(ControllerError::Protocol { .. }) => Err(odd(&self.socket)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The state now and after every change.
     pub async fn watch(mut self) -> Result<StatusStream, ControllerError> {
         self.send(&Request::Watch).await?;
@@ -155,7 +170,10 @@ impl Client {
     }
 
     fn odd(&self, reply: &Reply) -> ControllerError {
-        let answer = serde_json::to_string(reply).unwrap_or_default();
+        let answer = match reply {
+            Reply::Credentials(_) => "credentials that nobody asked for".into(),
+            other => serde_json::to_string(other).unwrap_or_default(),
+        };
         ControllerError::Protocol {
             socket: self.socket.clone(),
             answer: answer.chars().take(200).collect(),

@@ -187,7 +187,9 @@ impl Core {
         let refused = |message: String| Reply::Error { message };
         let answer = match request {
             Request::Hello => Reply::Hello(self.hello.clone()),
-            Request::Status | Request::Watch => Reply::Status(self.report()),
+            // The socket answers these two itself.
+            Request::Watch | Request::Credentials => return,
+            Request::Status => Reply::Status(self.report()),
             Request::Stop => return self.begin_stop(Some(reply)),
             Request::Trigger { .. } | Request::Reload if self.stopping.is_some() => {
                 refused("the controller is stopping".into())

@@ -19,6 +19,7 @@ mod generation;
 mod holder;
 mod item;
 mod lay;
+mod lend;
 mod links;
 mod message;
 mod oversight;
@@ -42,6 +43,7 @@ mod watch;
 mod watched;
 
 pub use client::{Client, StatusStream};
+pub use lend::{LoanQuestion, LoanQuestions};
 pub use proof::{glance, measure};
 pub use serve::serve;
 pub use session::SessionFolderPaths;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cp9_model::control::Reply;
 use cp9_model::devplan::DevPlan;
 use cp9_model::scope::Scope;
-use cp9_tools::{Doors, Environment, FileLock, LockError, LockInfo, procs};
+use cp9_tools::{Doors, FileLock, LockError, LockInfo, procs};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::adopt::Leftovers;
 use super::core::{Beside, Core};
+use super::lend::LoanQuestions;
 use super::message::{Message, Messages};
 use super::oversight::oversee;
 use super::session::{Session, SessionFolderPaths};
@@ -29,22 +30,18 @@ const DYING: Duration = Duration::from_secs(3);
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Serves a session until `stop`, SIGTERM, SIGINT, SIGHUP or the doors' cancellation; every child has
-/// ended then. Killed, it loses nothing: the next one adopts its children.
+/// ended then. Killed, it loses nothing: the next one adopts its children. `lender` answers
+/// processes that ask for credentials.
 pub async fn serve(
     doors: Doors,
     folder: SessionFolderPaths,
     scope: Scope,
-    user_env: Environment,
-    id: &str,
     version: &str,
+    lender: LoanQuestions,
 ) -> Result<(), ControllerError> {
-    let scope = Scope {
-        id: id.to_owned(),
-        ..scope
-    };
     let session = Session {
         builds: Arc::new(Semaphore::new(at_once())),
-        build_env: environment::for_builds(&user_env),
+        build_env: environment::for_builds(&doors.env),
         paths: Arc::new(folder),
         scope: Arc::new(scope),
         version: version.into(),
@@ -75,6 +72,7 @@ pub async fn serve(
     let answers = Answers {
         messages: messages.clone(),
         status: core.status(),
+        lender,
         end: end.clone(),
     };
     let accepting = tokio::spawn(socket::accept(listener, answers, tasks.clone()));

@@ -1,4 +1,5 @@
-//! The private socket: one JSON request a line, answered by one reply a line; `watch` by many.
+//! The private socket: one JSON request a line, answered by one reply a line; `watch` by many. The owner of
+//! all state answers all but `watch` and `credentials`.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::lend::{self, LoanQuestions};
 use super::message::{Message, Messages};
 use crate::controller::ControllerError;
 
@@ -35,6 +37,8 @@ pub(super) fn bind(doors: &Doors, socket: &Utf8Path) -> Result<UnixListener, Con
 pub(super) struct Answers {
     pub(super) messages: Messages,
     pub(super) status: watch::Receiver<ControllerStatus>,
+    /// Who has credentials to give.
+    pub(super) lender: LoanQuestions,
     pub(super) end: CancellationToken,
 }
 
@@ -69,6 +73,10 @@ async fn serve(stream: UnixStream, mut answers: Answers) {
         };
         let reply = match request {
             Ok(Request::Watch) => return follow(&mut write, &mut answers, &mut reader).await,
+            Ok(Request::Credentials) => tokio::select! {
+                reply = lend::ask(&answers.lender) => reply,
+                () = answers.end.cancelled() => return,
+            },
             Ok(request) => ask(&answers.messages, request).await,
             Err(error) => Reply::Error {
                 message: format!("cannot read the request: {error}"),

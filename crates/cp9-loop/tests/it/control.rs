@@ -4,8 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use cp9_loop::embedded::Client;
 use cp9_loop::{Controller, ControllerError};
-use cp9_model::Explain;
-use cp9_model::control::Phase;
+use cp9_model::control::{Credentials, Phase, Withheld};
+use cp9_model::{Category, Explain};
+use tokio::sync::mpsc;
 
 use super::session::{Session, eventually, is_running, of, pid, version};
 
@@ -337,4 +338,46 @@ async fn hello_does_not_wait_for_the_products_of_an_earlier_controller() {
     session.watch().await.until_ready().await;
     assert_eq!(session.lines("out/builds"), 2);
     session.client().await.stop().await.expect("stops");
+}
+
+#[tokio::test]
+async fn credentials_are_asked_for_beside_everything_else_and_never_shown() {
+    let mut session = Session::new();
+    session.command_service("api", "exec sleep 1000");
+    let (lender_tx, mut lender_rx) = mpsc::unbounded_channel();
+    session.lender = lender_tx;
+    let mut watch = session.begin().await;
+    watch.until_ready().await;
+    let mut asks = session.client().await;
+    let asking = tokio::spawn(async move { asks.credentials().await });
+    let question = lender_rx.recv().await.expect("a question");
+    // Its answer is not there yet, and everybody else has theirs.
+    let mut client = session.client().await;
+    client.status().await.expect("a status");
+    client.reload().await.expect("reloads");
+    let credentials = Credentials {
+        access_key: "ASIAX".into(),
+        secret_key: "hunter22".into(),
+        session_token: "token".into(),
+        expiration: "2026-12-01T12:00:00Z".into(),
+    };
+    question
+        .send(Ok(credentials.clone()))
+        .expect("somebody waits");
+    let given = asking.await.expect("no panic").expect("credentials");
+    assert_eq!(given, credentials);
+
+    let mut asks = session.client().await;
+    let asking = tokio::spawn(async move { asks.credentials().await });
+    let why = Withheld {
+        message: "expired".into(),
+        remedy: Some("sign in".into()),
+        transient: true,
+    };
+    let question = lender_rx.recv().await.expect("a question");
+    question.send(Err(why)).expect("somebody waits");
+    let error = asking.await.expect("no panic").expect_err("withheld");
+    assert_eq!(error.remedy().as_deref(), Some("sign in"));
+    assert_eq!(error.category(), Category::Transient);
+    client.stop().await.expect("stops");
 }

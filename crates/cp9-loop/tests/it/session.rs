@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cp9_loop::ControllerError;
-use cp9_loop::embedded::{Client, SessionFolderPaths, StatusStream, serve};
+use cp9_loop::embedded::{Client, LoanQuestions, SessionFolderPaths, StatusStream, serve};
 use cp9_model::control::{ControllerStatus, ResourceStatus};
 use cp9_model::scope::{ENV_ID, Scope};
 use cp9_tools::procs::{scan, signal_group};
 use cp9_tools::{Clock, Cmd, Doors, Environment, ProcessId, Signal};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// No event takes this long unless something is wrong.
@@ -21,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) paths: SessionFolderPaths,
     pub(crate) doors: Doors,
     pub(crate) resources: Vec<Value>,
+    /// Who gives credentials; nobody listens unless a test does.
+    pub(crate) lender: LoanQuestions,
     id: String,
     root: Utf8PathBuf,
     _dir: tempfile::TempDir,
@@ -62,6 +65,7 @@ impl Session {
             paths,
             doors,
             resources: Vec::new(),
+            lender: mpsc::unbounded_channel().0,
             id,
             root,
             _dir: dir,
@@ -143,8 +147,8 @@ impl Session {
 
     pub(crate) fn serve_here(&self) -> JoinHandle<Result<(), ControllerError>> {
         let doors = Doors::new(environment(), Clock::system(), false);
-        let (paths, scope, id) = (self.paths.clone(), self.scope(), self.id.clone());
-        tokio::spawn(async move { serve(doors, paths, scope, environment(), &id, "1.2.3").await })
+        let (paths, scope, lender) = (self.paths.clone(), self.scope(), self.lender.clone());
+        tokio::spawn(async move { serve(doors, paths, scope, "1.2.3", lender).await })
     }
 
     /// Writes the plan, serves it in this process, and watches what comes of it.
@@ -349,9 +353,9 @@ async fn controller_process() {
         socket: path("socket"),
     };
     let scope: Scope = serde_json::from_value(config["scope"].clone()).expect("scope");
-    let id = scope.id.clone();
     let doors = Doors::new(environment(), Clock::system(), false);
-    serve(doors, paths, scope, environment(), &id, "1.2.3")
+    let lender = mpsc::unbounded_channel().0;
+    serve(doors, paths, scope, "1.2.3", lender)
         .await
         .expect("serves until it is stopped");
 }

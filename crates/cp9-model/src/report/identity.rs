@@ -19,6 +19,9 @@ pub struct IdentityReport {
     /// When the credentials end, RFC 3339; none if they last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
+    /// The AWS configuration file whose profile `cp9` gives the session's own processes this identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// Seconds until then; negative when they have ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<i64>,

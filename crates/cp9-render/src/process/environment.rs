@@ -1,9 +1,10 @@
 //! The environment of a process as the kubelet would make it, with what cp9 adds: fixed values
-//! first, then `envFrom`, `env`, the generated patch, `run.env` and the scope.
+//! first, then `envFrom`, `env`, the session's identity on AWS, the generated patch, `run.env` and the scope.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::aws;
 use super::context::{Context, Notes};
 use super::declared::declared;
 use super::names::Names;
@@ -58,6 +59,7 @@ pub(crate) fn assemble(context: &Context<'_>, names: &Names, notes: &mut Notes) 
     let mut variables = base(context.name());
     variables.extend(links.clone());
     variables.extend(declared(context, &links, notes));
+    aws::identify(context, &mut variables, notes);
     variables.extend(patched(context, notes));
     let own = context
         .run

@@ -1,6 +1,7 @@
 //! The translation of the manifests of a session into processes of this machine.
 
 mod argv;
+mod aws;
 mod context;
 mod declared;
 mod environment;
@@ -39,6 +40,7 @@ use indexmap::IndexMap;
 use crate::argo::ServiceInput;
 use crate::tree::FileTree;
 pub(crate) use argv::BINARY;
+pub use aws::AwsScope;
 pub use report::ContextReport;
 pub use translate::translate;
 
@@ -61,6 +63,8 @@ pub struct Session<'a> {
     pub definitions: &'a BTreeMap<ServiceName, Vec<u8>>,
     /// The absolute session folder, `.cp9/<name>`.
     pub folder: &'a Utf8Path,
+    /// Where the session writes on AWS; none if it does not.
+    pub aws: Option<&'a AwsScope>,
 }
 
 /// What a translation gives.

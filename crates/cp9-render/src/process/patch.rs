@@ -79,7 +79,9 @@ fn env(context: &Context<'_>, links: &Variables, variables: &Variables) -> Value
         let variable = variables.get(name)?;
         let ours = matches!(variable.origin, Origin::Patch | Origin::Session)
             || variable.origin == Origin::Fixed
-                && (links.contains_key(name) || scope.iter().any(|(key, _)| *key == name));
+                && (links.contains_key(name)
+                    || name.starts_with("AWS_")
+                    || scope.iter().any(|(key, _)| *key == name));
         (ours && !variable.secret).then(|| json!({"name": name, "value": variable.value}))
     };
     variables.keys().filter_map(|name| set(name)).collect()

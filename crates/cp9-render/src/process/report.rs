@@ -31,7 +31,7 @@ pub struct ReportScope {
     pub session: String,
     /// The cloud account; none on `local`.
     pub account: Option<String>,
-    /// The role that is assumed; none on `local`.
+    /// Who acts there, as an ARN; none on `local`.
     pub role: Option<String>,
 }
 

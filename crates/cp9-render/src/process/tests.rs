@@ -1,5 +1,6 @@
 //! Translation of whole services.
 
+mod aws;
 mod environment;
 mod parts;
 mod ports;
@@ -16,7 +17,7 @@ use cp9_model::host::HostFacts;
 use cp9_model::{Diagnostic, Owner, Scope};
 use serde_json::{Value, json};
 
-use super::{ProcessWorkload, Rendered, Session, ports_wanted, translate};
+use super::{AwsScope, ProcessWorkload, Rendered, Session, ports_wanted, translate};
 use crate::argo;
 use crate::graph;
 use crate::tree::AppTree;
@@ -48,6 +49,7 @@ pub(crate) struct Case {
     tree: AppTree,
     secrets: BTreeMap<cp9_model::ServiceName, Vec<(String, String)>>,
     definitions: BTreeMap<cp9_model::ServiceName, Vec<u8>>,
+    aws: Option<AwsScope>,
 }
 
 impl Case {
@@ -90,6 +92,17 @@ impl Case {
     /// Adds a stub as the resolved session file has it.
     pub(crate) fn stub(mut self, name: &str, stub: Value) -> Self {
         self.stubs.insert(name.to_owned(), stub);
+        self
+    }
+
+    /// Lets the session write to AWS.
+    pub(crate) fn on_aws(mut self) -> Self {
+        self.aws = Some(AwsScope {
+            account: "123456789012".into(),
+            region: "us-west-2".into(),
+            principal: "arn:aws:sts::123456789012:assumed-role/dev/alice@example.com".into(),
+            variables: vec![("AWS_ENDPOINT_URL".into(), "http://127.0.0.1:5000".into())],
+        });
         self
     }
 
@@ -157,6 +170,7 @@ impl Case {
             secrets: &self.secrets,
             definitions: &self.definitions,
             folder: "/w/.cp9/demo".into(),
+            aws: self.aws.as_ref(),
         })
     }
 

@@ -156,8 +156,8 @@ fn empty_report(session: &Session<'_>) -> ContextReport {
         scope: ReportScope {
             owner: session.scope.owner.to_string(),
             session: session.scope.session.to_string(),
-            account: None,
-            role: None,
+            account: session.aws.map(|aws| aws.account.clone()),
+            role: session.aws.map(|aws| aws.principal.clone()),
         },
         app_delivery: ReportDelivery {
             repo: delivery

@@ -50,12 +50,16 @@ fn identity(identity: &IdentityReport) -> String {
         Some(left) => format!("credentials last {}", rough(left.unsigned_abs())),
         None => "credentials do not expire".into(),
     };
-    format!(
+    let mut text = format!(
         "account {} in {} as {}, {left}\n",
         clean(&identity.account),
         clean(&identity.region),
         clean(&identity.principal)
-    )
+    );
+    if let Some(profile) = &identity.profile {
+        let _ = writeln!(text, "services act so by profile cp9 of {}", clean(profile));
+    }
+    text
 }
 
 /// A span in its two largest units.

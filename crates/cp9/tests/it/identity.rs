@@ -7,14 +7,14 @@ use cp9_testkit::{Run, Sandbox};
 
 use crate::prebuilt::CP9;
 
-const OWNER: &str = "nightly@example.com";
-const ROLE: &str = "arn:aws:iam::123456789012:role/cp9-developer";
+pub(crate) const OWNER: &str = "nightly@example.com";
+pub(crate) const ROLE: &str = "arn:aws:iam::123456789012:role/cp9-developer";
 
 /// A session on AWS, its proxy, and its keys.
 pub(crate) struct Given {
     pub(crate) sandbox: Sandbox,
     pub(crate) proxy: Proxy,
-    keys: Keys,
+    pub(crate) keys: Keys,
 }
 
 impl Given {
@@ -43,7 +43,7 @@ impl Given {
         }
     }
 
-    fn on(moto: &Moto) -> Self {
+    pub(crate) fn on(moto: &Moto) -> Self {
         Self::new(moto, |_, _| None)
     }
 

@@ -19,6 +19,7 @@ mod gate;
 mod help;
 mod identity;
 mod identity_faults;
+mod lending;
 mod logs;
 mod overrides;
 mod prebuilt;

@@ -189,6 +189,7 @@ fn live_services_need_a_command() {
             },
             secrets: &std::collections::BTreeMap::new(),
             definitions: &std::collections::BTreeMap::new(),
+            aws: None,
             folder: "/w/.cp9/demo".into(),
         })
     };
