@@ -200,3 +200,18 @@ fn what_only_its_tags_lead_to_is_found_and_made_once() {
     given.destroy();
     assert_eq!(given.vpcs(), 0);
 }
+
+#[test]
+fn a_state_that_could_only_be_written_beside_its_place_is_put_back() {
+    let Some(given) = given(BODY) else { return };
+    given.up().assert_code(0);
+    // What Terraform leaves when it cannot write the state where it belongs.
+    let terraform = given.sandbox.folder().join("terraform");
+    let errored = terraform.join("source/root/errored.tfstate");
+    std::fs::rename(terraform.join("terraform.tfstate"), &errored).expect("the state moved");
+    given.assert_converged();
+    assert!(!errored.exists(), "it is where it belongs");
+    let kept = terraform.join("logs/errored.tfstate");
+    assert!(kept.exists(), "and kept for people");
+    given.destroy();
+}
