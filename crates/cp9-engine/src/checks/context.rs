@@ -191,6 +191,7 @@ fn is_none(error: &EngineError) -> bool {
             | "config-invalid"
             | "file-denied"
             | "file-failed"
+            | "not-a-file"
             | "file-too-large"
     )
 }
