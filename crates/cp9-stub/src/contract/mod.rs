@@ -2,6 +2,7 @@
 
 mod document;
 mod headers;
+mod json;
 mod load;
 mod media;
 mod operation;

@@ -10,6 +10,7 @@ mod servers;
 use serde_json::{Map, Value};
 
 use super::document::Document;
+use crate::reason::one_line;
 
 /// The most faults that are told.
 const MOST: usize = 50;
@@ -38,9 +39,15 @@ struct Rules<'d> {
 }
 
 impl<'d> Rules<'d> {
+    /// True if no further fault would be told.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MOST
+    }
+
     fn fault(&mut self, at: &str, what: &str) {
-        if self.found.len() < MOST {
-            self.found.push(format!("{at}: {what}"));
+        if !self.is_full() {
+            self.found
+                .push(format!("{}: {}", one_line(at), one_line(what)));
         }
     }
 

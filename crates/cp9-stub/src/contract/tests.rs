@@ -421,3 +421,138 @@ fn a_contract_broken_at_any_place_is_served_or_refused() {
         }
     }
 }
+
+/// A chain of that many references that ends at a schema, or at its own head.
+fn chain(length: usize, ends: bool) -> StubError {
+    let mut schemas = serde_json::Map::new();
+    for at in 0..length {
+        let next = format!("#/components/schemas/s{}", at + 1);
+        schemas.insert(format!("s{at}"), json!({ "$ref": next }));
+    }
+    let last = if ends {
+        json!({ "type": "string", "enum": [] })
+    } else {
+        json!({ "$ref": "#/components/schemas/s0" })
+    };
+    schemas.insert(format!("s{length}"), last);
+    let content =
+        json!({ "application/json": { "schema": { "$ref": "#/components/schemas/s0" } } });
+    let responses = json!({ "200": { "description": "", "content": content } });
+    load(
+        &json!({ "/a": { "get": { "responses": responses } } }),
+        &json!({ "components": { "schemas": schemas } }),
+    )
+    .expect_err("refused")
+}
+
+#[test]
+fn only_a_circle_of_references_is_called_one() {
+    let told = |length, ends| chain(length, ends).details().join("; ");
+    assert!(
+        told(200, true).contains("no value of its `enum`"),
+        "{}",
+        told(200, true)
+    );
+    let long = told(300, true);
+    assert!(long.contains("is behind more than 256 others"), "{long}");
+    assert!(!long.contains("itself"), "{long}");
+    for length in [0, 1, 300] {
+        let circle = told(length, false);
+        assert!(circle.contains("leads to itself"), "{length}: {circle}");
+    }
+}
+
+#[test]
+fn a_reference_is_text() {
+    for wrong in [json!(5), json!(null), json!(["#/a"]), json!(true)] {
+        let schema = json!({ "schema": { "$ref": wrong } });
+        let told = refused(&json!({ "200": { "content": { "application/json": schema } } }));
+        assert!(told.contains("its `$ref` is no text"), "{wrong}: {told}");
+        assert!(told.contains("/paths/~1a/get/responses/200"), "{told}");
+    }
+    let property = json!({ "type": "object", "required": ["$ref"],
+        "properties": { "$ref": { "type": "string" } } });
+    let found = answer(&json!({ "200": { "description": "",
+        "content": { "application/json": { "schema": property } } } }));
+    assert_eq!(text(&found)[0].1, r#"{"$ref":""}"#);
+}
+
+#[test]
+fn refusals_are_single_lines() {
+    let schema = json!({ "schema": { "type": "a\nb" } });
+    let response = json!({ "200": { "content": { "application/json": schema } } });
+    let empty = json!({ "responses": {} });
+    for (paths, more) in [
+        (
+            json!({ "/a\nb": { "get": { "responses": response } } }),
+            json!({}),
+        ),
+        (json!({ "/a\nb": { "get": empty } }), json!({})),
+        (json!({ "/a\nb": 5 }), json!({})),
+        (
+            json!({ "/a": { "get": { "operationId": "a\nb", "responses": {} } } }),
+            json!({}),
+        ),
+        (
+            json!({}),
+            json!({ "components": { "schemas": { "a\nb": {} } } }),
+        ),
+        (
+            json!({}),
+            json!({ "components": { "schemas": { "a": { "$ref": "#/a\nb" } } } }),
+        ),
+        (json!({}), json!({ "security": [{ "a\nb": [] }] })),
+    ] {
+        let error = load(&paths, &more).expect_err("refused");
+        let told = error.details();
+        assert!(!told.is_empty(), "{error}");
+        for line in told {
+            assert!(!line.contains('\n') && line.contains(r"a\nb"), "{line:?}");
+        }
+    }
+    let version = |text: &str| {
+        let parsed = Document::parse(text.as_bytes(), Utf8Path::new("t.json"));
+        parsed.expect_err("refused").to_string()
+    };
+    for text in [r#"{"openapi":"4\n5"}"#, r#"{"swagger":"2\n5"}"#] {
+        assert!(!version(text).contains('\n'), "{text}");
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused_with_its_place() {
+    let told = |text: &str, name: &str| {
+        let parsed = Document::parse(text.as_bytes(), Utf8Path::new(name));
+        let error = parsed.expect_err("refused");
+        let cause = std::error::Error::source(&error).expect("a cause");
+        format!("{error}: {cause}")
+    };
+    let json = told(
+        "{\"openapi\": \"3.0.0\",\n \"a\": {\"b\": 1,\n \"b\": 2}}",
+        "t.json",
+    );
+    assert!(json.contains("key `b` stands twice at line 3"), "{json}");
+    let yaml = told("openapi: 3.0.0\na:\n  b: 1\n  b: 2\n", "t.yaml");
+    assert!(yaml.contains("line 4") && yaml.contains('b'), "{yaml}");
+}
+
+#[test]
+fn only_a_file_is_a_definition() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(dir.path()).expect("UTF-8");
+    let pipe = folder.join("pipe");
+    nix::unistd::mkfifo(pipe.as_std_path(), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    for path in [folder, &pipe, Utf8Path::new("/dev/zero")] {
+        let error = Document::read(path).expect_err("refused");
+        let told = format!("definition `{path}` is no regular file");
+        assert_eq!(
+            (error.to_string(), error.code()),
+            (told, "stub-definition-no-file")
+        );
+    }
+    let huge = folder.join("huge.json");
+    let file = std::fs::File::create_new(&huge).expect("a file");
+    file.set_len(1 << 40).expect("a sparse file");
+    let error = Document::read(&huge).expect_err("refused");
+    assert_eq!(error.code(), "stub-definition-too-large");
+}
