@@ -1,6 +1,7 @@
 //! What commands return: typed reports, rendered as text or JSON by the binary.
 
 mod deploy;
+mod destroy;
 mod identity;
 
 pub mod doctor;
@@ -19,6 +20,7 @@ pub use setup::SetupReport;
 pub use stub::StubReport;
 
 pub use deploy::{DeployReport, DeployStep};
+pub use destroy::{DestroyReport, PlanReport, PlanStep, StageReport, Survivor};
 pub use identity::IdentityReport;
 
 /// The result of `up`.
@@ -132,58 +134,6 @@ pub struct PauseReport {
     pub stopped: u32,
     /// Ports that are free again.
     pub released: Vec<u16>,
-}
-
-/// The result of `destroy`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DestroyReport {
-    /// The session's name.
-    pub session: String,
-    /// True when the session was already gone.
-    pub already: bool,
-    /// The stages in order.
-    pub stages: Vec<StageReport>,
-    /// What is still there.
-    pub survivors: Vec<Survivor>,
-    /// The small record that stays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<String>,
-}
-
-/// One stage of a destroy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StageReport {
-    /// Its name: `controller`, `host`, `substrate`, `reaper`, `post-scan`, `folder`.
-    pub name: String,
-    /// Things deleted.
-    pub deleted: u32,
-    /// Things that survived.
-    pub survived: u32,
-    /// What failed; never fatal for the later stages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Why it had nothing to do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<String>,
-}
-
-/// Something that a destroy could not remove.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Survivor {
-    /// The cloud, `local` for this machine.
-    pub cloud: String,
-    /// The region or project; the host name's place for `local`.
-    pub region: String,
-    /// The type, such as `process` or `port`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The id, such as a pid.
-    pub id: String,
-    /// Why it is still there.
-    pub reason: String,
-    /// What to do about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
 }
 
 /// One line of a service's log, as `logs` prints it and the controller's index stores it.

@@ -191,7 +191,6 @@ fn is_none(error: &EngineError) -> bool {
             | "config-invalid"
             | "file-denied"
             | "file-failed"
-            | "not-a-file"
             | "file-too-large"
     )
 }

@@ -187,8 +187,8 @@ async fn without_folder(engine: &Engine, folder: &Folder) -> Result<DestroyRepor
     Ok(DestroyReport {
         session: folder.name.clone(),
         already,
-        stages: Vec::new(),
         survivors,
         record,
+        ..DestroyReport::default()
     })
 }

@@ -36,17 +36,12 @@ fn judge(port: u16, id: &str, who: &[ProcessFacts]) -> Option<Survivor> {
         Some(one) => format!("`{}` (pid {})", one.name, one.id.pid),
         None => "a process that cannot be seen".into(),
     };
-    Some(Survivor {
-        cloud: "local".into(),
-        region: "this machine".into(),
-        kind: "port".into(),
-        id: port.to_string(),
-        reason: format!("still in use by {by}, which is not proven to be another session's"),
-        remedy: Some(match suspect {
-            Some(one) => format!("end it if it is yours: `kill {}`", one.id.pid),
-            None => format!("see who listens: `ss -ltnp sport = :{port}`"),
-        }),
-    })
+    let reason = format!("still in use by {by}, which is not proven to be another session's");
+    let remedy = match suspect {
+        Some(one) => format!("end it if it is yours: `kill {}`", one.id.pid),
+        None => format!("see who listens: `ss -ltnp sport = :{port}`"),
+    };
+    Some(Survivor::local("port", port.to_string(), reason, remedy))
 }
 
 #[cfg(test)]

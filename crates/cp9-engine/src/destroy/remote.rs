@@ -71,6 +71,10 @@ fn survivor(found: &Tagged) -> Survivor {
         region: found.region.clone(),
         kind: found.kind(),
         id: found.arn.clone(),
+        name: None,
+        detail: None,
+        blocker: None,
+        inside: None,
         reason: "still carries the session's tags".into(),
         remedy: Some(
             "delete it, then run the command again; what is gone stays listed for some minutes"

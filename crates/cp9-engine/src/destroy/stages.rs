@@ -106,10 +106,10 @@ impl<'a> Destroy<'a> {
         };
         let report = DestroyReport {
             session: self.folder.name.clone(),
-            already: false,
             stages: self.stages.clone(),
             survivors,
             record,
+            ..DestroyReport::default()
         };
         (report, error)
     }
@@ -356,17 +356,12 @@ fn told(text: &str) -> StateReport {
 }
 
 pub(crate) fn process_survivor(found: &Found) -> Survivor {
-    Survivor {
-        cloud: "local".into(),
-        region: "this machine".into(),
-        kind: found.kind.clone(),
-        id: found.id.clone(),
-        reason: format!(
-            "`{}` is still running, ours by {}",
-            found.name, found.because
-        ),
-        remedy: Some(format!("end it: `kill -9 {}`", found.id)),
-    }
+    let reason = format!(
+        "`{}` is still running, ours by {}",
+        found.name, found.because
+    );
+    let remedy = format!("end it: `kill -9 {}`", found.id);
+    Survivor::local(&found.kind, found.id.clone(), reason, remedy)
 }
 
 /// What is known of who destroys.

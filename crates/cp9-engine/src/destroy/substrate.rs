@@ -69,6 +69,10 @@ pub(super) fn left(engine: &Engine, folder: &Folder, found: &[Survivor]) -> Vec<
         region: region.clone(),
         kind: one.kind.clone(),
         id: substrate::identified(one),
+        name: None,
+        detail: None,
+        blocker: None,
+        inside: None,
         reason: substrate::why_left(one).into(),
         remedy: Some(format!(
             "run the command again; or delete `{}` by hand if it exists",

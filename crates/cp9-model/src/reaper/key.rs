@@ -17,6 +17,7 @@ pub struct Key {
     /// The region; `global` for kinds that have none.
     pub region: String,
     /// The kind as `service:type`, such as `ec2:instance`.
+    #[serde(rename = "type")]
     pub kind: String,
     /// The id that the service gives to this object and to no later one of the same name; its ARN where
     /// the service has none.

@@ -210,21 +210,21 @@ fn stage(name: &str, deleted: u32, survived: u32) -> StageReport {
 fn destroyed(stages: Vec<StageReport>, survivors: Vec<Survivor>) -> DestroyReport {
     DestroyReport {
         session: "demo".into(),
-        already: false,
         stages,
         survivors,
-        record: None,
+        ..DestroyReport::default()
     }
 }
 
 fn survivor() -> Survivor {
     Survivor {
-        cloud: "local".into(),
         region: "box".into(),
-        kind: "process".into(),
-        id: "4711".into(),
-        reason: "does not end".into(),
-        remedy: Some("kill -9 4711".into()),
+        ..Survivor::local(
+            "process",
+            "4711",
+            "does not end".into(),
+            "kill -9 4711".into(),
+        )
     }
 }
 
