@@ -19,18 +19,6 @@ pub enum StubError {
         /// Why.
         source: std::io::Error,
     },
-    /// The definition is a pipe, a socket, a device or a folder.
-    #[error("definition `{path}` is no regular file")]
-    NoFile {
-        /// The definition.
-        path: Utf8PathBuf,
-    },
-    /// The recording would be a pipe, a socket, a device or a folder.
-    #[error("recording `{path}` is no regular file")]
-    NoRecording {
-        /// The recording.
-        path: Utf8PathBuf,
-    },
     /// The definition is larger than any contract should be.
     #[error("definition `{path}` is larger than {limit} bytes")]
     TooLarge {
@@ -120,8 +108,6 @@ impl StubError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Read { .. } => "stub-definition-unreadable",
-            Self::NoFile { .. } => "stub-definition-no-file",
-            Self::NoRecording { .. } => "stub-output-no-file",
             Self::TooLarge { .. } => "stub-definition-too-large",
             Self::Syntax { .. } => "stub-definition-syntax",
             Self::Version { .. } => "stub-definition-version",
@@ -138,7 +124,7 @@ impl StubError {
     /// What to do about it.
     pub fn remedy(&self) -> String {
         match self {
-            Self::Read { .. } | Self::NoFile { .. } => "name a file that exists and is readable".into(),
+            Self::Read { .. } => "name a file that exists and is readable".into(),
             Self::TooLarge { .. } => "split the contract by service".into(),
             Self::Syntax { .. } => "correct the file at that place".into(),
             Self::Version { .. } => {
@@ -154,9 +140,6 @@ impl StubError {
             Self::TraceHeader { .. } => "use letters, digits and `-`, such as `X-Trace-Id`".into(),
             Self::Listen { .. } => {
                 "use a free port of this machine, such as `127.0.0.1:0` for any".into()
-            }
-            Self::NoRecording { .. } => {
-                "name a file of its own, which need not exist yet".into()
             }
             Self::Output { .. } => "name a file in a directory that may be written".into(),
         }

@@ -56,5 +56,5 @@ pub struct CallError {
     /// What the service said, redacted.
     pub message: String,
     /// What is in the way, where the answer or another question tells.
-    pub blocker: Option<Key>,
+    pub blocker: Option<Box<Key>>,
 }

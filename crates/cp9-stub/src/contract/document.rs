@@ -1,24 +1,15 @@
 //! One definition as a tree of values, and the references inside it.
 
-use std::collections::HashSet;
-use std::fs::File;
-use std::io::Read as _;
-
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::json;
 use crate::error::StubError;
-use crate::reason::{Reason, one_line};
+use crate::reason::Reason;
 
 /// The largest definition, in bytes.
 const LIMIT: u64 = 16 * 1024 * 1024;
-/// The longest chain of references to references; each use of its head walks along it.
-const CHAIN: usize = 256;
-/// The longest circle of references that is looked for.
-const LONGEST_CIRCLE: usize = 10_000;
-/// The longest mapping in braces that is tried as YAML once it is no JSON, in bytes.
-const FLOW: usize = 256 * 1024;
+/// The longest chain of references to references.
+const CHAIN: usize = 32;
 
 /// A parsed OpenAPI 3.0 document.
 #[derive(Debug)]
@@ -33,28 +24,18 @@ impl Document {
             path: path.to_owned(),
             source,
         };
-        // Opening a pipe waits for a writer, and a device may have no end.
-        if !std::fs::metadata(path).map_err(named)?.is_file() {
-            return Err(StubError::NoFile {
-                path: path.to_owned(),
-            });
-        }
-        let file = File::open(path).map_err(named)?;
-        let mut bytes = Vec::new();
-        file.take(LIMIT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(named)?;
-        Self::parse(&bytes, path)
-    }
-
-    /// Parses bytes; `path` only names them.
-    pub(crate) fn parse(bytes: &[u8], path: &Utf8Path) -> Result<Self, StubError> {
-        if bytes.len() as u64 > LIMIT {
+        let length = std::fs::metadata(path).map_err(named)?.len();
+        if length > LIMIT {
             return Err(StubError::TooLarge {
                 path: path.to_owned(),
                 limit: LIMIT,
             });
         }
+        Self::parse(&std::fs::read(path).map_err(named)?, path)
+    }
+
+    /// Parses bytes; `path` only names them.
+    pub(crate) fn parse(bytes: &[u8], path: &Utf8Path) -> Result<Self, StubError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let (format, root) = read(bytes, path.extension());
         let root = root.map_err(|source| StubError::Syntax {
@@ -93,29 +74,8 @@ impl Document {
                 None => return Ok(node),
             }
         }
-        match reference(node) {
-            Some(name) => Err(self.without_end(name)),
-            None => Ok(node),
-        }
-    }
-
-    /// Why a reference is not followed any further: it comes back to itself, or ends too late.
-    fn without_end(&self, first: &str) -> Reason {
-        let mut passed = HashSet::new();
-        let mut name = first;
-        while passed.len() < LONGEST_CIRCLE {
-            if !passed.insert(name) {
-                return Reason::new(format!("reference `{name}` leads to itself"));
-            }
-            match self.target(name).map(reference) {
-                Ok(Some(next)) => name = next,
-                Ok(None) => break,
-                Err(reason) => return reason,
-            }
-        }
-        Reason::new(format!(
-            "reference `{first}` is behind more than {CHAIN} others"
-        ))
+        let name = reference(node).unwrap_or_default();
+        Err(Reason::new(format!("reference `{name}` leads to itself")))
     }
 }
 
@@ -136,8 +96,8 @@ fn read(bytes: &[u8], extension: Option<&str>) -> (&'static str, Parsed) {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return ("YAML", yaml(bytes));
     }
-    match json::read(bytes).map_err(Into::into) {
-        Err(refused) if extension != Some("json") && bytes.len() <= FLOW => match yaml(bytes) {
+    match json(bytes) {
+        Err(refused) if extension != Some("json") => match yaml(bytes) {
             Ok(root) => ("YAML", Ok(root)),
             Err(_) => ("JSON", Err(refused)),
         },
@@ -145,11 +105,15 @@ fn read(bytes: &[u8], extension: Option<&str>) -> (&'static str, Parsed) {
     }
 }
 
+fn json(bytes: &[u8]) -> Parsed {
+    Ok(serde_json::from_slice(bytes)?)
+}
+
 fn yaml(bytes: &[u8]) -> Parsed {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            max_events: 2_000_000,
-            max_nodes: 1_000_000,
+            max_events: 4_000_000,
+            max_nodes: 2_000_000,
             max_depth: 100,
             max_documents: 1,
             max_aliases: 10_000,
@@ -159,7 +123,7 @@ fn yaml(bytes: &[u8]) -> Parsed {
         strict_booleans: true,
     };
     let parsed = serde_saphyr::from_slice_with_options(bytes, options);
-    parsed.map_err(|error| one_line(&error.without_snippet().to_string()).into())
+    parsed.map_err(|error| error.without_snippet().to_string().into())
 }
 
 /// What the document is, unless it is OpenAPI 3.0.
@@ -175,9 +139,9 @@ fn other_version(root: &Value) -> Option<String> {
         (Some(version), _) => {
             let version = text(version);
             let is_ours = version == "3.0" || version.starts_with("3.0.");
-            (!is_ours).then(|| format!("OpenAPI `{}`", one_line(&version)))
+            (!is_ours).then(|| format!("OpenAPI `{version}`"))
         }
-        (None, Some(version)) => Some(format!("OpenAPI `{}` (Swagger)", one_line(&text(version)))),
+        (None, Some(version)) => Some(format!("OpenAPI `{}` (Swagger)", text(version))),
         (None, None) => Some("no OpenAPI document: it has neither `openapi` nor `swagger`".into()),
     }
 }

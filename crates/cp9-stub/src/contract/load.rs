@@ -11,7 +11,7 @@ use super::operation::{Name, Operation};
 use super::response;
 use super::rules;
 use crate::error::StubError;
-use crate::reason::{Reason, one_line};
+use crate::reason::Reason;
 use crate::route::{Table, Template};
 use crate::zero::Search;
 
@@ -48,9 +48,9 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method, one_line(&self.path))?;
+        write!(f, "{} {}", self.method, self.path)?;
         if let Some(id) = &self.id {
-            write!(f, " (`{}`)", one_line(id))?;
+            write!(f, " (`{id}`)")?;
         }
         write!(f, ": {}", self.reason)
     }
@@ -191,7 +191,7 @@ fn read(document: &Document, path: &Utf8Path) -> Result<Read, StubError> {
     for (template, item) in paths.iter().filter(|(key, _)| !key.starts_with("x-")) {
         reader
             .path_item(template, item)
-            .map_err(|reason| invalid(format!("path `{}`: {reason}", one_line(template))))?;
+            .map_err(|reason| invalid(format!("path `{template}`: {reason}")))?;
         if reader.found.operations.len() + reader.found.refusals.len() > MOST {
             return Err(invalid(format!("it has more than {MOST} operations")));
         }

@@ -2,7 +2,6 @@
 
 mod document;
 mod headers;
-mod json;
 mod load;
 mod media;
 mod operation;

@@ -10,7 +10,6 @@ mod servers;
 use serde_json::{Map, Value};
 
 use super::document::Document;
-use crate::reason::one_line;
 
 /// The most faults that are told.
 const MOST: usize = 50;
@@ -39,15 +38,9 @@ struct Rules<'d> {
 }
 
 impl<'d> Rules<'d> {
-    /// True if no further fault would be told.
-    fn is_full(&self) -> bool {
-        self.found.len() >= MOST
-    }
-
     fn fault(&mut self, at: &str, what: &str) {
-        if !self.is_full() {
-            self.found
-                .push(format!("{}: {}", one_line(at), one_line(what)));
+        if self.found.len() < MOST {
+            self.found.push(format!("{at}: {what}"));
         }
     }
 

@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nix::fcntl::OFlag;
 
 use crate::error::StubError;
 
@@ -43,11 +42,6 @@ impl Recording {
             path: path.to_owned(),
             turn: Mutex::new(()),
         };
-        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return Err(StubError::NoRecording {
-                path: path.to_owned(),
-            });
-        }
         let mut file = recording.file().map_err(named)?;
         let repair = mend(&mut file).map_err(named)?;
         Ok((recording, repair))
@@ -69,8 +63,6 @@ impl Recording {
         let open = || {
             let mut options = OpenOptions::new();
             options.read(true).append(true).create(true).mode(0o600);
-            // A pipe in its place would wait for its reader.
-            options.custom_flags(OFlag::O_NONBLOCK.bits());
             options.open(&self.path)
         };
         let file = match open() {
@@ -86,10 +78,7 @@ impl Recording {
             other => other?,
         };
         let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::other("it is no regular file"));
-        }
-        if metadata.permissions().mode() & 0o077 != 0 {
+        if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }
         Ok(file)
@@ -99,7 +88,7 @@ impl Recording {
 /// Ends or cuts off a last line that a killed recorder left behind.
 fn mend(file: &mut File) -> io::Result<Repair> {
     let metadata = file.metadata()?;
-    if metadata.len() == 0 {
+    if !metadata.is_file() || metadata.len() == 0 {
         return Ok(Repair::Nothing);
     }
     let length = metadata.len();

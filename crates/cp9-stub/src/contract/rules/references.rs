@@ -1,7 +1,5 @@
 //! References inside the document lead somewhere, and to an end.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::Rules;
@@ -12,56 +10,43 @@ const FREE: [&str; 4] = ["example", "default", "enum", "value"];
 impl Rules<'_> {
     pub(super) fn references(&mut self) {
         let root = self.document.root();
-        self.below("", root, &mut HashMap::new());
+        self.below("", root);
     }
 
-    /// `known` holds what is wrong with references that were followed.
-    fn below<'n>(
-        &mut self,
-        at: &str,
-        node: &'n Value,
-        known: &mut HashMap<&'n str, Option<String>>,
-    ) {
-        if self.is_full() {
-            return;
-        }
+    fn below(&mut self, at: &str, node: &Value) {
         match node {
             Value::Object(map) => {
-                match map.get("$ref") {
-                    Some(Value::String(name)) => {
-                        let fault = known.entry(name);
-                        if let Some(what) = fault.or_insert_with(|| self.broken(name, node)) {
-                            self.fault(at, what);
-                        }
-                    }
-                    // A property may have that name.
-                    None | Some(Value::Object(_)) => {}
-                    Some(_) => self.fault(at, "its `$ref` is no text"),
+                if let Some(name) = map.get("$ref").and_then(Value::as_str) {
+                    self.one(at, name, node);
                 }
                 let own = map
                     .iter()
                     .filter(|(key, _)| !key.starts_with("x-") && !FREE.contains(&key.as_str()));
                 for (key, child) in own {
-                    self.below(&format!("{at}/{}", escaped(key)), child, known);
+                    self.below(&format!("{at}/{}", escaped(key)), child);
                 }
             }
             Value::Array(list) => {
                 for (index, child) in list.iter().enumerate() {
-                    self.below(&format!("{at}/{index}"), child, known);
+                    self.below(&format!("{at}/{index}"), child);
                 }
             }
             _ => {}
         }
     }
 
-    /// What is wrong with a reference, if anything.
-    fn broken(&self, name: &str, node: &Value) -> Option<String> {
+    fn one(&mut self, at: &str, name: &str, node: &Value) {
         if name.chars().any(char::is_control) {
-            return Some(format!("reference `{name}` is no URL"));
+            self.fault(
+                at,
+                &format!("reference `{}` is no URL", name.escape_debug()),
+            );
+        } else if name.starts_with('#')
+            && let Err(reason) = self.document.follow(node)
+            && !reason.is_foreign()
+        {
+            self.fault(at, &reason.to_string());
         }
-        let followed = name.starts_with('#').then(|| self.document.follow(node));
-        let reason = followed?.err().filter(|reason| !reason.is_foreign());
-        reason.map(|reason| reason.to_string())
     }
 }
 
