@@ -9,6 +9,7 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     [
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?(Z|[+-]\d\d:?\d\d))?", "[TIME]"),
         (r#"("?\b(?:start_time|startTime)"?\s*[:=]\s*)"?\d+"?"#, "$1[TIME]"),
+        (r#"("mark"\s*:\s*"[^"/]*/)\d+-\d+-[0-9a-f]+"#, "${1}[START]"),
         (r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", "[ID]"),
         (r"(?i)\b[0-9a-f]{16,}\b", "[HASH]"),
         (r#"("?(?i:\b[a-z_]*(?:seconds|millis)|\bduration|\belapsed)"?\s*[:=]\s*)"?\d+(?:\.\d+)?(?:[eE]-?\d+)?"?"#, "$1[DURATION]"),
@@ -94,6 +95,14 @@ mod tests {
         assert_eq!(
             plain("deadbeef stays, abcdefghijklmnopqrst too"),
             "deadbeef stays, abcdefghijklmnopqrst too"
+        );
+    }
+
+    #[test]
+    fn marks_of_starts() {
+        assert_eq!(
+            plain(r#"{"mark":"a-svc/11069-1-0123456789abcdef"}"#),
+            r#"{"mark":"a-svc/[START]"}"#
         );
     }
 
