@@ -6,6 +6,8 @@ mod proxy;
 pub use moto::Moto;
 pub use proxy::{Asked, Fault, Proxy};
 
+use camino::{Utf8Path, Utf8PathBuf};
+
 use crate::sandbox::Sandbox;
 
 /// The account that moto plays.
@@ -38,34 +40,54 @@ impl Keys {
         }
     }
 
-    /// Every file below a folder that holds the secret: as it is, as it stands in a form's value, or in base64
-    /// whatever stands before it.
-    pub fn leaks(&self, folder: &camino::Utf8Path) -> Vec<camino::Utf8PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
-                let path = entry.path().to_owned();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => folders.push(path),
-                    Ok(kind) if kind.is_file() && self.is_in(&path) => found.push(path),
-                    _ => {}
-                }
+    /// Every file below a folder that holds the secret.
+    pub fn leaks(&self, folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+        leaks([self.secret.as_str()], folder)
+    }
+}
+
+/// Every file below a folder that holds one of these values: as it is, as it stands in a form's value, or in
+/// base64 whatever stands before it.
+pub fn leaks<'s>(
+    secrets: impl IntoIterator<Item = &'s str>,
+    folder: &Utf8Path,
+) -> Vec<Utf8PathBuf> {
+    let forms: Vec<String> = secrets.into_iter().flat_map(forms).collect();
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+            let path = entry.path().to_owned();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() && holds(&path, &forms) => found.push(path),
+                _ => {}
             }
         }
-        found
     }
+    found
+}
 
-    fn is_in(&self, path: &camino::Utf8Path) -> bool {
-        let bytes = std::fs::read(path).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let encoded = self.secret.replace('+', "%2B").replace('/', "%2F");
-        let forms = (0..3).map(|skip| base64(&self.secret.as_bytes()[skip..]));
-        [self.secret.clone(), encoded]
-            .into_iter()
-            .chain(forms)
-            .any(|form| text.contains(&form))
-    }
+fn holds(path: &Utf8Path, forms: &[String]) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    forms.iter().any(|form| text.contains(form))
+}
+
+/// What a value looks like wherever it may stand.
+fn forms(secret: &str) -> Vec<String> {
+    let encoded = |plus: &str, slash: &str, equals: &str| {
+        let text = secret.replace('+', plus).replace('/', slash);
+        text.replace('=', equals)
+    };
+    let mut all = vec![
+        secret.to_owned(),
+        encoded("%2B", "%2F", "%3D"),
+        encoded("%2b", "%2f", "%3d"),
+    ];
+    all.extend((0..3).filter_map(|skip| Some(base64(secret.as_bytes().get(skip..)?))));
+    all.retain(|form| !form.is_empty());
+    all
 }
 
 /// The whole groups of some bytes in base64.
@@ -96,7 +118,7 @@ mod tests {
     #[test]
     fn a_secret_is_found_in_any_form() {
         let dir = tempfile::tempdir().expect("a folder");
-        let root = camino::Utf8Path::from_path(dir.path()).expect("UTF-8");
+        let root = Utf8Path::from_path(dir.path()).expect("UTF-8");
         let keys = Keys {
             id: String::new(),
             secret: "a+secret/of+a+key".into(),
@@ -105,6 +127,7 @@ mod tests {
         for (name, text) in [
             ("plain", "x=a+secret/of+a+key;"),
             ("form", "x=a%2Bsecret%2Fof%2Ba%2Bkey"),
+            ("lower", "x=a%2bsecret%2fof%2ba%2bkey"),
             ("base64", "eD1hK3NlY3JldC9vZithK2tleQ=="),
             ("none", "a secret of a key"),
         ] {
@@ -114,7 +137,7 @@ mod tests {
         found.sort();
         assert_eq!(
             found,
-            ["base64", "form", "plain"].map(|name| root.join(name))
+            ["base64", "form", "lower", "plain"].map(|name| root.join(name))
         );
     }
 }

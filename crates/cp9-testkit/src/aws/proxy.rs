@@ -53,6 +53,7 @@ type Judge = dyn Fn(&Asked, usize) -> Option<Fault> + Send + Sync;
 pub struct Proxy {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
+    given: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
@@ -65,6 +66,7 @@ impl Proxy {
         let proxy = Self {
             port: listener.local_addr().expect("an address").port(),
             asked: Arc::default(),
+            given: Arc::default(),
         };
         let (clone, judge) = (proxy.clone(), Arc::new(judge) as Arc<Judge>);
         thread::spawn(move || {
@@ -88,6 +90,21 @@ impl Proxy {
         asked.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Every secret value of the keys that the answers so far gave to somebody.
+    pub fn given(&self) -> Vec<String> {
+        let given = self.given.lock();
+        given.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The answer of the port, whose secrets are remembered before anybody has them.
+    fn learn(&self, request: &Request, port: u16) -> Option<Vec<u8>> {
+        let reply = request.pass_on(port)?;
+        let secrets = secrets(&String::from_utf8_lossy(&reply));
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.extend(secrets);
+        Some(reply)
+    }
+
     fn serve(&self, stream: &TcpStream, port: u16, judge: &Judge) -> Option<()> {
         let mut reader = BufReader::new(stream);
         while let Some(request) = Request::read(&mut reader) {
@@ -99,13 +116,14 @@ impl Proxy {
             };
             let mut to = stream;
             match judge(&asked, before) {
-                None => to.write_all(&request.pass_on(port)?).ok()?,
+                None => to.write_all(&self.learn(&request, port)?).ok()?,
                 Some(Fault::Slow(by)) => {
                     thread::sleep(by);
-                    to.write_all(&request.pass_on(port)?).ok()?;
+                    to.write_all(&self.learn(&request, port)?).ok()?;
                 }
                 Some(Fault::Ends(at)) => {
-                    to.write_all(&ending(&request.pass_on(port)?, &at)?).ok()?;
+                    to.write_all(&ending(&self.learn(&request, port)?, &at)?)
+                        .ok()?;
                 }
                 Some(Fault::Error(status, code, message)) => {
                     to.write_all(refusal(&request, status, code, message, None).as_bytes())
@@ -124,6 +142,23 @@ impl Proxy {
         }
         None
     }
+}
+
+/// The secret values of the credentials that an answer gives.
+fn secrets(reply: &str) -> Vec<String> {
+    let of = |element: &str| {
+        let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+        let parts: Vec<String> = reply
+            .split(&open)
+            .skip(1)
+            .filter_map(|rest| rest.split_once(&close))
+            .map(|(value, _)| value.trim().to_owned())
+            .collect();
+        parts
+    };
+    let all = ["AccessKeyId", "SecretAccessKey", "SessionToken"].map(of);
+    let all = all.into_iter().flatten();
+    all.filter(|value| !value.is_empty()).collect()
 }
 
 /// An answer in which credentials end at another time.
@@ -266,4 +301,24 @@ fn kept_alive(reply: &[u8]) -> Vec<u8> {
         .filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
     let head = lines.collect::<Vec<_>>().join("\r\n");
     [head.as_bytes(), &reply[end..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_secrets_of_an_answer_are_known() {
+        let reply = "HTTP/1.1 200 OK\r\n\r\n<Credentials><AccessKeyId>ASIA1</AccessKeyId>\n\
+             <SecretAccessKey>a/b+c</SecretAccessKey><SessionToken> t== </SessionToken></Credentials>";
+        assert_eq!(secrets(reply), ["ASIA1", "a/b+c", "t=="]);
+        assert_eq!(
+            secrets("<Arn>arn:aws:iam::1:role/x</Arn>"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            secrets("<SessionToken></SessionToken>"),
+            Vec::<String>::new()
+        );
+    }
 }

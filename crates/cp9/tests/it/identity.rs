@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cp9_testkit::aws::{ACCOUNT, Asked, Fault, Keys, Moto, PRINCIPAL, Proxy, REGION};
+use cp9_testkit::aws::{ACCOUNT, Asked, Fault, Keys, Moto, PRINCIPAL, Proxy, REGION, leaks};
 use cp9_testkit::{Run, Sandbox};
 
 use crate::prebuilt::CP9;
@@ -68,12 +68,29 @@ impl Given {
         run
     }
 
-    /// No file of the test holds the secret.
+    /// No file of the test holds a secret: neither of its own keys nor of those that it was given since.
     pub(crate) fn assert_no_leak(&self) {
+        let given = self.proxy.given();
+        let secrets = given.iter().map(String::as_str).chain([&*self.keys.secret]);
         assert_eq!(
-            self.keys.leaks(self.sandbox.root()),
+            leaks(secrets, self.sandbox.root()),
             Vec::<camino::Utf8PathBuf>::new()
         );
+    }
+
+    /// Destroys the session, once its folder, which goes with it, was scanned.
+    pub(crate) fn destroy(&self) {
+        self.assert_no_leak();
+        self.sandbox.destroy();
+    }
+}
+
+/// Every test ends with the scan, so that none can forget it.
+impl Drop for Given {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.assert_no_leak();
+        }
     }
 }
 
@@ -109,6 +126,7 @@ fn the_right_account_is_proven_and_everything_carries_the_owner() {
         .into_iter()
         .find(|asked| asked.operation == "AssumeRole");
     let body = assume.expect("the role was assumed").body;
+    assert!(given.proxy.given().len() >= 3, "the scan knows its keys");
     assert!(
         body.contains("Tags.member.1.Value=nightly%40example.com"),
         "{body}"
@@ -132,8 +150,7 @@ fn the_right_account_is_proven_and_everything_carries_the_owner() {
     let before = given.proxy.asked().len();
     given.sandbox.cp9(["up"]).run().assert_code(0);
     assert!(given.proxy.asked().len() > before);
-    given.sandbox.destroy();
-    given.assert_no_leak();
+    given.destroy();
 }
 
 #[test]
@@ -146,7 +163,6 @@ fn another_account_is_refused_with_the_principal() {
         "[\"999999999999\"]",
     );
     given.refused("account-not-allowed", &[ROLE, ACCOUNT, "account_allowlist"]);
-    given.assert_no_leak();
 }
 
 #[test]
@@ -176,7 +192,7 @@ fn a_ci_principal_that_is_not_listed_is_refused_and_a_listed_one_goes_on() {
         .sandbox
         .replace("cp9.yaml", "[somebody@example.com]", &format!("[{OWNER}]"));
     given.sandbox.cp9(["up"]).run().assert_code(0);
-    given.sandbox.destroy();
+    given.destroy();
 }
 
 #[test]
@@ -288,7 +304,7 @@ fn a_destroy_without_a_proof_ends_what_runs_here_and_keeps_the_folder() {
         );
     }
     given.sandbox.set_env("CP9_OWNER", OWNER);
-    given.sandbox.destroy();
+    given.destroy();
 }
 
 #[test]
@@ -323,7 +339,7 @@ fn what_still_carries_the_tags_survives_a_destroy() {
     );
     let url = format!("{}/{ACCOUNT}/{name}-q", moto.url());
     queue("DeleteQueue", &format!("&QueueUrl={url}"));
-    given.sandbox.destroy();
+    given.destroy();
 }
 
 #[test]
@@ -341,7 +357,7 @@ fn a_session_does_not_move_to_another_place() {
     );
     given.sandbox.replace("cp9.yaml", "eu-west-1", REGION);
     given.sandbox.cp9(["up"]).run().assert_code(0);
-    given.sandbox.destroy();
+    given.destroy();
 }
 
 #[test]

@@ -19,8 +19,7 @@ fn a_cloud_that_is_busy_broken_and_late_at_first_is_asked_again() {
         _ => None,
     });
     given.sandbox.cp9(["up"]).run().assert_code(0);
-    given.sandbox.cp9(["destroy"]).run().assert_code(0);
-    given.assert_no_leak();
+    given.destroy();
 }
 
 #[test]
@@ -33,7 +32,7 @@ fn a_clock_that_is_off_is_corrected_for_once_told() {
     let asked = given.proxy.asked();
     assert!(!asked[0].time.starts_with("20260101"), "{}", asked[0].time);
     assert!(asked[1].time.starts_with("20260101"), "{}", asked[1].time);
-    given.sandbox.cp9(["destroy"]).run().assert_code(0);
+    given.destroy();
 }
 
 #[test]
@@ -41,5 +40,4 @@ fn a_clock_that_stays_off_is_named() {
     let Some(moto) = Moto::shared() else { return };
     let given = Given::new(moto, |_: &Asked, _| Some(Fault::Skew(LONG_AGO)));
     given.refused("aws-clock-skew", &["clock"]);
-    given.assert_no_leak();
 }
