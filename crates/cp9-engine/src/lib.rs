@@ -19,6 +19,7 @@ mod lend;
 mod profile;
 mod registry;
 mod run;
+mod secrets;
 mod select;
 mod session;
 mod settled;
@@ -27,3 +28,4 @@ mod substrate;
 
 pub use engine::{Engine, Select};
 pub use error::{EngineError, Outcome};
+pub use secrets::SessionSecrets;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use camino::Utf8PathBuf;
 
 use crate::error::StubError;
+use crate::record::Hide;
 
 /// What a stub does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Config {
     pub listen: String,
     /// The header that carries the trace id.
     pub trace_header: String,
+    /// What a recorder leaves out of its recording.
+    pub hide: Hide,
 }
 
 impl Config {
@@ -82,6 +85,7 @@ impl Config {
             output: None,
             listen: "127.0.0.1:0".to_owned(),
             trace_header: "X-Trace-Id".to_owned(),
+            hide: Hide::default(),
         }
     }
 

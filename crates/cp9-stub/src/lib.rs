@@ -21,4 +21,5 @@ pub use config::{Config, Kind};
 pub use contract::{OperationFacts, Refusal, Survey, survey};
 pub use error::StubError;
 pub use log::Log;
+pub use record::Hide;
 pub use server::{Stub, serve};

@@ -2,10 +2,12 @@
 
 mod body;
 mod file;
+mod hide;
 mod line;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use file::{Recording, Repair};
+pub use hide::Hide;
 pub(crate) use line::{Request, line};

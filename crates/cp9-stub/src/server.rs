@@ -25,7 +25,7 @@ use crate::contract::Contract;
 use crate::dispatch::{self, Asked};
 use crate::error::StubError;
 use crate::log::{Log, Served};
-use crate::record::{self, Recording, Repair};
+use crate::record::{self, Hide, Recording, Repair};
 use crate::trace;
 
 /// The largest head of a request, in bytes.
@@ -53,6 +53,7 @@ pub struct Stub {
 struct State {
     contract: Option<Contract>,
     recording: Option<Recording>,
+    hide: Hide,
     trace_header: HeaderName,
     log: Log,
 }
@@ -83,6 +84,7 @@ impl Stub {
             state: Arc::new(State {
                 contract,
                 recording,
+                hide: config.hide.clone(),
                 trace_header,
                 log,
             }),
@@ -240,7 +242,8 @@ impl State {
                 trace_id,
                 body,
             };
-            if let Err(error) = recording.append(record::line(&clock::now(), &request)) {
+            if let Err(error) = recording.append(record::line(&clock::now(), &request, &self.hide))
+            {
                 self.log
                     .remark("error", &format!("cannot write the recording: {error}"));
                 let error = "the recording cannot be written";

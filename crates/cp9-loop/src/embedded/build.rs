@@ -117,6 +117,7 @@ impl Build {
             mark: self.fixed().and_then(generation::mark),
         };
         let ended = self.child(output.as_deref(), &log).await;
+        end_last_line(doors, &log);
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let outcome = match ended {
             Ok(None) => Outcome::Killed,

@@ -123,6 +123,7 @@ impl Run {
             () = self.stop.cancelled() => child.stop(self.grace()).await,
         };
         start::end_rest(mark).await;
+        self.tidy(&log);
         self.forget(id);
         self.tell(Event::Exited(self.number, self.explain(exit, &log, from)));
     }
@@ -177,6 +178,7 @@ impl Run {
         if let Some(mark) = mark {
             start::end_rest(mark).await;
         }
+        self.tidy(&self.session.paths.raw_log(&self.resource.name));
         self.forget(id);
         self.tell(Event::Exited(self.number, "the process has ended".into()));
     }
@@ -191,6 +193,13 @@ impl Run {
         }
         let event = Event::SpawnFailed(self.number, FAULT.to_owned());
         Message::Service(self.resource.name, event)
+    }
+
+    /// Leaves no secret behind that only the process needed: neither in a file that was laid for it nor
+    /// in a last line without an end, which nobody would index.
+    fn tidy(&self, log: &Utf8Path) {
+        end_last_line(&self.session.doors, log);
+        lay::remove_secrets(&self.session.doors, &self.resource);
     }
 
     fn forget(&self, id: ProcessId) {

@@ -99,6 +99,17 @@ pub(super) fn lay(session: &Session, resource: &Resource) -> Result<(), LayError
     Ok(())
 }
 
+/// Removes the files in which a process had its secrets; the next start lays them again.
+pub(super) fn remove_secrets(doors: &Doors, resource: &Resource) {
+    for file in resource.files.iter().filter(|file| file.key.is_some()) {
+        let path = Utf8Path::new(&file.path);
+        if doors.exists(path) {
+            // What cannot be removed stays private, and goes with the session.
+            let _ = doors.remove_file(path);
+        }
+    }
+}
+
 /// Removes what an earlier start laid and this one does not name.
 fn remove_stale(doors: &Doors, run: &Utf8Path, resource: &Resource) -> Result<(), FileError> {
     let list = run.join("laid.json");

@@ -1,8 +1,9 @@
 //! The indexer: a thread that sleeps until a raw file changes, then appends one record for each
 //! whole new line to `logs/index/<service>.jsonl`. The records carry the raw offsets, so that the
-//! next controller goes on without loss or duplicate. Both kinds of files are bounded: the room of
-//! what is indexed of a big raw file is given back while its process goes on appending to it, and
-//! of an index one older generation is kept.
+//! next controller goes on without loss or duplicate. Before a line that holds a secret is indexed, it is
+//! masked in the raw file as well. Both kinds of files are bounded: the room of what is indexed of a big
+//! raw file is given back while its process goes on appending to it, and of an index one older generation
+//! is kept.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -16,8 +17,9 @@ use jiff::Timestamp;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::archive::{Archive, Mark};
+use super::mask::Masks;
 use super::query::LogsError;
-use super::raw::RawTail;
+use super::raw::{RawLine, RawTail};
 use super::record::{Record, Recorder};
 
 /// How much of one file is taken before the others have their turn.
@@ -119,6 +121,7 @@ fn watch(raw: &Utf8Path, wake_tx: SyncSender<Wake>) -> Option<RecommendedWatcher
 
 struct Tail {
     raw: RawTail,
+    masks: Masks,
     recorder: Recorder,
     service: String,
     indexed: u64,
@@ -201,6 +204,7 @@ impl Rounds {
             let indexed = archive.last_offset(resource);
             let tail = Tail {
                 raw: RawTail::new(entry.path().to_owned(), indexed),
+                masks: Masks::new(self.doors.redactor.clone()),
                 recorder: Recorder::new(&service, resource, self.doors.redactor.clone()),
                 service,
                 indexed,
@@ -218,6 +222,7 @@ impl Rounds {
             return false;
         };
         let (end, records, more) = tail.read(self.doors.clock.now());
+        tail.masks.lay(&self.doors, tail.raw.path());
         if records.is_empty() {
             return more;
         }
@@ -252,18 +257,22 @@ impl Tail {
     fn read(&mut self, now: Timestamp) -> (u64, Vec<String>, bool) {
         let mut records = Vec::new();
         let mut end = self.indexed;
-        let recorder = &mut self.recorder;
-        let outcome = self.raw.advance(BUDGET, &mut |line, offset| {
-            end = offset;
+        let (recorder, masks) = (&mut self.recorder, &mut self.masks);
+        let outcome = self.raw.advance(BUDGET, &mut |line| {
+            end = line.end;
             let record = Record {
-                line: recorder.line(line, now),
-                offset,
+                line: recorder.line(line.bytes, now),
+                offset: line.end,
             };
+            masks.line(line, &record.line.text);
             records.push(
                 serde_json::to_string(&record)
                     .expect("a record is plain data and always serialises"),
             );
         });
+        if let Some(line) = self.raw.unfinished() {
+            self.masks.unfinished(line);
+        }
         (end, records, outcome.unwrap_or(false))
     }
 
@@ -336,14 +345,16 @@ impl Remainder<'_> {
         let mut recorder = Recorder::new(self.service, self.resource, self.redactor.clone());
         let mut tail = RawTail::new(self.raw.to_owned(), self.offset);
         let mut end = self.offset;
-        let mut take = |line: &[u8], offset: u64| {
-            end = offset;
-            let line = recorder.line(line, arrived);
-            sink(Record { line, offset });
+        let mut take = |line: RawLine<'_>| {
+            end = line.end;
+            sink(Record {
+                line: recorder.line(line.bytes, arrived),
+                offset: line.end,
+            });
         };
         while tail.advance(BUDGET, &mut take)? {}
         if with_unfinished && let Some(line) = tail.unfinished() {
-            let line = recorder.line(line, arrived);
+            let line = recorder.line(line.bytes, arrived);
             sink(Record { line, offset: end });
         }
         Ok(())

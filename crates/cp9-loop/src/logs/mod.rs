@@ -3,6 +3,7 @@
 
 mod archive;
 mod index;
+mod mask;
 mod parse;
 mod query;
 mod raw;

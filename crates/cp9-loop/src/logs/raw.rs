@@ -11,6 +11,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 const LONGEST: usize = super::record::LONGEST + 8 * 1024;
 const CHUNK: usize = 64 * 1024;
 
+/// A line of a raw file, or the beginning of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RawLine<'a> {
+    /// What is kept of it, without its end.
+    pub(super) bytes: &'a [u8],
+    /// Where it begins in the file.
+    pub(super) start: u64,
+    /// Where the next line begins, or the end of what has been read.
+    pub(super) end: u64,
+}
+
 /// A place in a raw file.
 #[derive(Debug)]
 pub(super) struct RawTail {
@@ -18,6 +29,8 @@ pub(super) struct RawTail {
     inode: Option<u64>,
     at: u64,
     line: Vec<u8>,
+    /// Where that line begins.
+    start: u64,
 }
 
 impl RawTail {
@@ -28,6 +41,7 @@ impl RawTail {
             inode: None,
             at: offset,
             line: Vec::new(),
+            start: offset,
         }
     }
 
@@ -36,12 +50,12 @@ impl RawTail {
         &self.path
     }
 
-    /// Reads up to `budget` bytes and hands over each whole line with the offset of its end.
-    /// True when there may be more.
+    /// Reads up to `budget` bytes and hands over each whole line. True when there
+    /// may be more.
     pub(super) fn advance(
         &mut self,
         budget: usize,
-        sink: &mut dyn FnMut(&[u8], u64),
+        sink: &mut dyn FnMut(RawLine<'_>),
     ) -> io::Result<bool> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -52,6 +66,7 @@ impl RawTail {
         let replaced = self.inode.is_some_and(|inode| inode != facts.ino());
         if replaced || facts.len() < self.at {
             self.at = 0;
+            self.start = 0;
             self.line.clear();
         }
         self.inode = Some(facts.ino());
@@ -72,12 +87,13 @@ impl RawTail {
         Ok(true)
     }
 
-    fn take(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(&[u8], u64)) {
+    fn take(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(RawLine<'_>)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.keep(&bytes[..end]);
             self.at += end as u64 + 1;
-            sink(&self.line, self.at);
+            sink(self.so_far());
             self.line.clear();
+            self.start = self.at;
             bytes = &bytes[end + 1..];
         }
         self.keep(bytes);
@@ -89,9 +105,17 @@ impl RawTail {
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
+    fn so_far(&self) -> RawLine<'_> {
+        RawLine {
+            bytes: &self.line,
+            start: self.start,
+            end: self.at,
+        }
+    }
+
     /// The beginning of a last line that has no end yet.
-    pub(super) fn unfinished(&self) -> Option<&[u8]> {
-        (!self.line.is_empty()).then_some(self.line.as_slice())
+    pub(super) fn unfinished(&self) -> Option<RawLine<'_>> {
+        (!self.line.is_empty()).then(|| self.so_far())
     }
 }
 
@@ -123,8 +147,9 @@ mod tests {
     fn drain(tail: &mut RawTail) -> Vec<(String, u64)> {
         let mut lines = Vec::new();
         while tail
-            .advance(1 << 20, &mut |line, end| {
-                lines.push((String::from_utf8_lossy(line).into_owned(), end));
+            .advance(1 << 20, &mut |line| {
+                let text = String::from_utf8_lossy(line.bytes).into_owned();
+                lines.push((text, line.end));
             })
             .expect("read")
         {}
@@ -144,7 +169,12 @@ mod tests {
         assert_eq!(drain(&mut tail), []);
         append(&path, b"one\ntw");
         assert_eq!(drain(&mut tail), [("one".to_owned(), 4)]);
-        assert_eq!(tail.unfinished(), Some(&b"tw"[..]));
+        let unfinished = RawLine {
+            bytes: b"tw",
+            start: 4,
+            end: 6,
+        };
+        assert_eq!(tail.unfinished(), Some(unfinished));
         append(&path, b"o\n\nfour");
         assert_eq!(
             drain(&mut tail),
@@ -152,7 +182,8 @@ mod tests {
         );
         let mut again = RawTail::new(path, 8);
         assert_eq!(drain(&mut again), [(String::new(), 9)]);
-        assert_eq!(again.unfinished(), Some(&b"four"[..]));
+        let unfinished = again.unfinished().expect("a beginning");
+        assert_eq!((unfinished.bytes, unfinished.start), (&b"four"[..], 9));
     }
 
     #[test]

@@ -76,6 +76,16 @@ pub(crate) fn clean(raw: &[u8], redactor: &Redactor) -> String {
     text
 }
 
+/// What may stand in a raw file in place of a line, if the line holds a secret.
+pub(super) fn masked(raw: &[u8], redactor: &Redactor) -> Option<String> {
+    let text = String::from_utf8_lossy(raw);
+    let stripped = strip_control(&text);
+    let shown = redactor.redact(&stripped);
+    // Inside of an escape, where nobody sees it, a secret is a secret too.
+    let tells = shown != stripped || stripped != text && redactor.redact(&text) != text;
+    tells.then_some(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use cp9_tools::Secret;
@@ -117,6 +127,23 @@ mod tests {
         let long = format!("{}hunter22", "x".repeat(LONGEST - 4));
         let shown = clean(long.as_bytes(), &redactor);
         assert!(shown.len() == LONGEST - 1 && shown.ends_with("x***"));
+    }
+
+    #[test]
+    fn a_raw_line_is_masked_if_it_holds_a_secret_seen_or_not() {
+        let redactor = Redactor::new();
+        redactor.add(&Secret::new("hunter22".to_owned()));
+        let masked = |raw: &[u8]| masked(raw, &redactor);
+        assert_eq!(
+            masked(b"pass \x1b[31mhunt\x1b[0mer22").as_deref(),
+            Some("pass ***")
+        );
+        assert_eq!(
+            masked(b"\x1b]0;hunter22\x07title").as_deref(),
+            Some("title")
+        );
+        assert_eq!(masked(b"hunter22\r100%").as_deref(), Some("***100%"));
+        assert_eq!(masked(b"\x1b[31mplain\xff\x1b[0m\r"), None);
     }
 
     #[test]

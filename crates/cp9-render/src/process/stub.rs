@@ -230,6 +230,7 @@ fn argv(session: &Session<'_>, name: &str, answers: &Answers<'_>, port: u16) -> 
         }
         Answers::Recorder { output, .. } => {
             argv.extend(["--output".to_owned(), recording(session, output)]);
+            argv.extend(["--hide-secrets-of".to_owned(), "${session}".to_owned()]);
         }
         Answers::Permissive | Answers::Undefined { .. } => {}
     }

@@ -1,15 +1,16 @@
 //! One recorded request.
 
+use std::borrow::Cow;
+
 use hyper::HeaderMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::body;
+use super::hide::{HIDDEN, Hide};
 use crate::route::percent_decode;
 
-/// What stands in place of a value that nobody should find in a file.
-const HIDDEN: &str = "***";
 /// Parts of names whose values are hidden.
 const SECRET: [&str; 9] = [
     "authorization",
@@ -38,25 +39,26 @@ pub(crate) struct Request<'a> {
 struct Line<'a> {
     time: &'a str,
     method: &'a str,
-    path: &'a str,
+    path: Cow<'a, str>,
     query: Map<String, Value>,
     headers: Map<String, Value>,
-    trace_id: &'a str,
+    trace_id: Cow<'a, str>,
     body: Box<RawValue>,
 }
 
 /// The line of a request, without its end.
-pub(crate) fn line(time: &str, request: &Request<'_>) -> Vec<u8> {
+pub(crate) fn line(time: &str, request: &Request<'_>, hide: &Hide) -> Vec<u8> {
+    hide.renew();
     let content_type = request.headers.get(hyper::header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
     let line = Line {
         time,
         method: request.method,
-        path: request.path,
-        query: query(request.query),
-        headers: headers(request.headers),
-        trace_id: request.trace_id,
-        body: body::recorded(content_type, request.body),
+        path: hide.from(request.path),
+        query: hide.map(query(request.query)),
+        headers: hide.map(headers(request.headers)),
+        trace_id: hide.from(request.trace_id),
+        body: body::recorded(content_type, request.body, hide),
     };
     serde_json::to_vec(&line).expect("a line is plain data")
 }

@@ -14,9 +14,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::file::{Recording, Repair};
+use super::hide::Hide;
 use super::line::{Request, line};
 
 fn recorded(headers: &[(&'static str, &str)], query: &str, body: &[u8]) -> String {
+    hiding(&Hide::default(), headers, query, body)
+}
+
+fn hiding(hide: &Hide, headers: &[(&'static str, &str)], query: &str, body: &[u8]) -> String {
     let headers: HeaderMap = headers
         .iter()
         .map(|(name, value)| {
@@ -32,7 +37,7 @@ fn recorded(headers: &[(&'static str, &str)], query: &str, body: &[u8]) -> Strin
         trace_id: "t-1",
         body,
     };
-    String::from_utf8(line("2026-01-02T03:04:05.000Z", &request)).expect("UTF-8")
+    String::from_utf8(line("2026-01-02T03:04:05.000Z", &request, hide)).expect("UTF-8")
 }
 
 fn field(text: &str, name: &str) -> Value {
@@ -67,6 +72,30 @@ fn secrets_are_hidden_wherever_they_come() {
     assert_eq!(field(&text, "headers")["x-plain"], "seen");
     assert_eq!(field(&text, "headers")["authorization"], "***");
     assert_eq!(field(&text, "query")["page"], "1");
+}
+
+#[test]
+fn what_is_to_be_hidden_is_so_wherever_it_comes() {
+    let hide = Hide::new(|text| text.replace("hunter22", "***").replace("4711", "***"));
+    let hidden = |content_type: &'static str, body: &[u8]| {
+        let headers: &[(&str, &str)] = &[("content-type", content_type), ("x-a", "a hunter22")];
+        let text = hiding(&hide, headers, "q=hunter22&hunter22=1", body);
+        assert!(
+            !text.contains("hunter22") && !text.contains("4711"),
+            "{text}"
+        );
+        assert_eq!(field(&text, "headers")["x-a"], "a ***");
+        assert_eq!(field(&text, "query"), json!({ "q": "***", "***": "1" }));
+        field(&text, "body")
+    };
+    let json = br#"{ "a": ["hunter22", "\u0068unter22", 4711.0, 12, null], "hunter22": "\u00e9" }"#;
+    assert_eq!(
+        hidden("application/json", json),
+        json!({ "a": ["***", "***", "***", 12, null], "***": "\u{e9}" })
+    );
+    assert_eq!(hidden("text/plain", b"is hunter22"), "is ***");
+    assert_eq!(hidden("application/json", b"4711"), "***");
+    assert_eq!(hidden("application/octet-stream", b"\xffhunter22"), "***");
 }
 
 #[test]

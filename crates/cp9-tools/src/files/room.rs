@@ -1,6 +1,7 @@
 //! Room that a file which others go on appending to no longer needs.
 
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
 
 use camino::Utf8Path;
 
@@ -38,6 +39,24 @@ impl Doors {
             .map_err(failed("empty", path));
         self.quiet().record_file("empty", path, started, &emptied);
         emptied
+    }
+
+    /// Writes over bytes that a file has, without changing its length; writers that append to it are not
+    /// disturbed. False if the file has become shorter than that.
+    pub fn overwrite(&self, path: &Utf8Path, at: u64, bytes: &[u8]) -> Result<bool, FileError> {
+        let started = self.clock.instant();
+        let written = open(path)
+            .and_then(|file| {
+                let there = file.metadata()?.len() >= at + bytes.len() as u64;
+                if there {
+                    file.write_all_at(bytes, at)?;
+                }
+                Ok(there)
+            })
+            .map_err(failed("write over", path));
+        self.quiet()
+            .record_file("write over", path, started, &written);
+        written
     }
 }
 

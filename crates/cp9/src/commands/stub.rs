@@ -1,15 +1,16 @@
 //! `cp9 stub serve`.
 
 use std::io;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
-use cp9_engine::Engine;
+use cp9_engine::{Engine, SessionSecrets};
 use cp9_model::output::ErrorBody;
 use cp9_model::report::Progress;
 use cp9_model::report::stub::{StubOperation, StubRefusal, StubReport};
 use cp9_model::{Category, ExitCode, Explain};
-use cp9_stub::{Config, Kind, Log, Stub, StubError, Survey, serve, survey};
+use cp9_stub::{Config, Hide, Kind, Log, Stub, StubError, Survey, serve, survey};
 use thiserror::Error;
 
 use crate::cli::{path, text};
@@ -53,6 +54,9 @@ pub(crate) struct ServeArgs {
     /// The header that carries the trace id
     #[arg(long, value_name = "NAME", value_parser = text, default_value = "X-Trace-Id")]
     trace_header: String,
+    /// The session folder whose secrets are left out of the recording
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    hide_secrets_of: Option<Utf8PathBuf>,
     /// Only list what would be served and what would be refused
     #[arg(long)]
     check: bool,
@@ -105,7 +109,7 @@ impl Explain for Unserved {
 /// Serves until a signal, or checks.
 pub(crate) async fn run(command: &StubCommand, engine: &Engine, ui: &mut Ui) -> ExitCode {
     let StubCommand::Serve(args) = command;
-    let config = args.config();
+    let config = args.config(engine);
     let ended = if args.check {
         check(&config, ui)
     } else {
@@ -124,8 +128,14 @@ pub(crate) async fn run(command: &StubCommand, engine: &Engine, ui: &mut Ui) -> 
 }
 
 impl ServeArgs {
-    fn config(&self) -> Config {
+    fn config(&self, engine: &Engine) -> Config {
+        let hide = self.hide_secrets_of.clone().map(|folder| {
+            let secrets = Arc::new(SessionSecrets::new(engine, folder));
+            let renewed = secrets.clone();
+            Hide::new(move |text| secrets.redact(text)).renewed_by(move || renewed.learn())
+        });
         Config {
+            hide: hide.unwrap_or_default(),
             name: self.name.clone(),
             kind: self.kind.into(),
             definition: self.definition.clone(),

@@ -2,10 +2,13 @@
 //! and nowhere else: not in a file, a log, a record or an output, plain or encoded.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
-use cp9_testkit::{Run, Sandbox, http_post};
+use cp9_testkit::{Run, Sandbox, http_post, wait_until};
 
 use crate::prebuilt;
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// The value, and what it looks like in base64 whatever stands before it.
 const VALUE: &str = "s3cr3t/Value+With=Signs&7f3a9";
@@ -121,4 +124,87 @@ fn a_secret_stays_in_its_file() {
     run(&["up"]).assert_code(0);
     run(&["destroy"]).assert_code(0);
     assert_eq!(told(&sandbox), [format!("work/{own}")]);
+}
+
+/// A worker that tells its secret in every way before it works: its environment, a line without an end, a
+/// terminal's colours in the middle of it.
+fn talkative(sandbox: &Sandbox) {
+    let worker = prebuilt::built("cluster-worker");
+    let script = format!(
+        "#!/bin/sh\nenv\ncat \"$SECRET_FILES/PROVIDER_TOKEN\"\n\
+         printf 'half \\033[1m%s' \"$PROVIDER_TOKEN\" >&2\necho\n\
+         printf 'without an end: %s' \"$PROVIDER_TOKEN\" >&2\nexec {worker} \"$@\"\n"
+    );
+    sandbox.write("talkative", &script);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(sandbox.path("talkative"), mode).expect("a mode");
+    let program = sandbox.path("talkative");
+    sandbox.replace("cp9.yaml", worker.as_str(), program.as_str());
+    let manifest = "app-delivery/envs/quickstart/cluster-worker/deployment.yaml";
+    sandbox.replace(
+        manifest,
+        "          volumeMounts:\n",
+        "          volumeMounts:\n            - name: secret\n              mountPath: /secret-files\n",
+    );
+    sandbox.replace(
+        manifest,
+        "          env:\n",
+        "          env:\n            - name: SECRET_FILES\n              value: /secret-files\n",
+    );
+    sandbox.replace(
+        manifest,
+        "      volumes:\n",
+        "      volumes:\n        - name: secret\n          secret:\n            secretName: cluster-worker\n",
+    );
+}
+
+#[test]
+fn what_services_print_and_recorders_are_sent_is_masked() {
+    let sandbox = prebuilt::quickstart();
+    let own = "secrets/cluster-worker.env";
+    sandbox.write(own, &format!("PROVIDER_TOKEN={VALUE}\n"));
+    talkative(&sandbox);
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let billing = sandbox.endpoint("billing-svc");
+    let body = format!(r#"{{"note":"it is {VALUE}","items":["{VALUE}"]}}"#);
+    http_post(&format!("{billing}/v1/{VALUE}?q={VALUE}"), &body).expect("an answer");
+
+    let session = format!("work/.cp9/{}", sandbox.session());
+    let kept = format!("{session}/secrets/cluster-worker.env");
+    let mounted = format!("{session}/run/cluster-worker/root/secret-files/PROVIDER_TOKEN");
+    let mut expected = [kept.clone(), mounted, format!("work/{own}")];
+    expected.sort();
+    let place = || {
+        let told = told(&sandbox);
+        (told == expected).then_some(told)
+    };
+    wait_until(LIMIT, "raw lines that are masked", place);
+    let lines = sandbox.cp9(["logs", "cluster-worker", "--all"]).run();
+    silent(&lines);
+    assert!(
+        lines.stdout.contains("PROVIDER_TOKEN=***"),
+        "{}",
+        lines.stdout
+    );
+    assert!(lines.stdout.contains("half ***"), "{}", lines.stdout);
+    let raw = sandbox.read(&format!(
+        ".cp9/{}/logs/raw/cluster-worker.log",
+        sandbox.session()
+    ));
+    assert!(raw.contains("PROVIDER_TOKEN=***"), "{raw}");
+    let recorded = sandbox.read(&format!(
+        ".cp9/{}/stubs/billing-svc/invoices.jsonl",
+        sandbox.session()
+    ));
+    assert!(
+        recorded.contains(r#""note":"it is ***","items":["***"]"#),
+        "{recorded}"
+    );
+
+    sandbox.cp9(["pause"]).run().assert_code(0);
+    assert_eq!(told(&sandbox), [kept, format!("work/{own}")], "paused");
+    sandbox.cp9(["up"]).run().assert_code(0);
+    wait_until(LIMIT, "raw lines that are masked again", place);
+    sandbox.destroy();
+    assert_eq!(told(&sandbox), [format!("work/{own}")], "destroyed");
 }

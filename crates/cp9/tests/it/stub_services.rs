@@ -105,7 +105,7 @@ fn stubs_are_planned_with_a_copy_of_their_definition() {
     assert_eq!(
         argv("usage"),
         format!(
-            "${{bin}}/cp9 stub serve --name usage --kind metering-recorder --output ${{session}}/stubs/usage/payloads.jsonl --listen 127.0.0.1:{}",
+            "${{bin}}/cp9 stub serve --name usage --kind metering-recorder --output ${{session}}/stubs/usage/payloads.jsonl --hide-secrets-of ${{session}} --listen 127.0.0.1:{}",
             port("usage")
         )
     );

@@ -86,16 +86,16 @@ fn recordings_lie_below_the_stubs_of_the_session_or_outside_of_it() {
         .good();
     let of = |name: &str| {
         let workload = rendered.of(name);
-        (workload.argv[5..9].join(" "), workload.dirs.join(" "))
+        (workload.argv[5..11].join(" "), workload.dirs.join(" "))
     };
     let (argv, dirs) = of("in");
     assert_eq!(
         argv,
-        "--kind metering-recorder --output ${session}/stubs/in/payloads.jsonl"
+        "--kind metering-recorder --output ${session}/stubs/in/payloads.jsonl --hide-secrets-of ${session}"
     );
     assert!(dirs.contains("${session}/stubs/in"), "{dirs}");
     let (argv, dirs) = of("out");
-    assert!(argv.ends_with("--output /srv/rec/p.jsonl"), "{argv}");
+    assert!(argv.contains("--output /srv/rec/p.jsonl --hide"), "{argv}");
     assert!(!dirs.contains("/srv"), "a folder of the user's own: {dirs}");
     for output in [
         "/w/.cp9/demo/state.json",
