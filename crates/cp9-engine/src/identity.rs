@@ -1,9 +1,10 @@
 //! What a session's file and environment wish of an identity, and what was proven of it.
 
 use camino::Utf8PathBuf;
-use cp9_cloud::aws::{self, Aws, AwsProof, AwsSettings, Proven, Wishes};
+use cp9_cloud::aws::{self, Aws, AwsProof, AwsSettings, IdentityError, Proven, Wishes};
 use cp9_cloud::{Cloud as _, local::Local};
 use cp9_model::config::resolved::{CloudName, ResolvedConfig};
+use cp9_model::identity::AccountError;
 use cp9_model::report::IdentityReport;
 use cp9_model::{Category, Explain, Scope};
 use jiff::Timestamp;
@@ -119,6 +120,32 @@ pub(crate) fn refuse_move(
     .into())
 }
 
+/// Why a session's identity was not proven.
+#[derive(Debug)]
+pub(crate) enum Unproven {
+    /// Somebody was proven who is not the session's, or a place where nothing may be done.
+    Refused(EngineError),
+    /// Nobody was.
+    Failed(EngineError),
+}
+
+impl From<Unproven> for EngineError {
+    fn from(unproven: Unproven) -> Self {
+        match unproven {
+            Unproven::Refused(error) | Unproven::Failed(error) => error,
+        }
+    }
+}
+
+impl From<IdentityError> for Unproven {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::Account(AccountError::Blocked { .. }) => Self::Refused(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
 /// Proves anew who acts for a session that is there. Another owner and another place than the session's are
 /// refused.
 pub(crate) async fn prove(
@@ -126,18 +153,19 @@ pub(crate) async fn prove(
     folder: &Folder,
     scope: &Scope,
     config: &ResolvedConfig,
-) -> Result<Option<Proven>, EngineError> {
+) -> Result<Option<Proven>, Unproven> {
     let Some((client, wishes)) = question(engine, config) else {
-        refuse_move(engine, folder, None)?;
+        refuse_move(engine, folder, None).map_err(Unproven::Refused)?;
         return Ok(None);
     };
-    profile::refuse_own(engine, folder)?;
+    profile::refuse_own(engine, folder).map_err(|error| Unproven::Failed(error.into()))?;
     let known = Box::pin(aws::identify(client, &wishes)).await?;
-    refuse_other(&folder.name, Some(&scope.owner), &known.owner)?;
+    refuse_other(&folder.name, Some(&scope.owner), &known.owner).map_err(Unproven::Refused)?;
     let local = Local::new(engine.doors.clone(), folder.root.clone());
-    let local = local.prove(scope.clone()).await?;
+    let local = local.prove(scope.clone()).await;
+    let local = local.map_err(|error| Unproven::Failed(error.into()))?;
     let proven = Box::pin(aws::prove(&known, &local, &wishes)).await?;
-    refuse_move(engine, folder, proven.scope.aws())?;
+    refuse_move(engine, folder, proven.scope.aws()).map_err(Unproven::Refused)?;
     Ok(Some(proven))
 }
 
@@ -190,4 +218,26 @@ pub(crate) fn wishes<'a>(engine: &'a Engine, config: &'a ResolvedConfig) -> Opti
 fn target(config: &ResolvedConfig) -> Option<&cp9_model::config::resolved::AwsTarget> {
     let target = config.target.aws.as_ref();
     target.filter(|_| config.target.cloud == CloudName::Aws)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_account_is_refused_and_one_that_is_not_listed_yet_fails() {
+        let (account, principal) = ("123456789012".to_owned(), "arn".to_owned());
+        let blocked = AccountError::Blocked {
+            account: account.clone(),
+            principal: principal.clone(),
+        };
+        let unlisted = AccountError::NotAllowed {
+            account,
+            principal,
+            allowed: Vec::new(),
+        };
+        let unproven = |error| Unproven::from(IdentityError::Account(error));
+        assert!(matches!(unproven(blocked), Unproven::Refused(_)));
+        assert!(matches!(unproven(unlisted), Unproven::Failed(_)));
+    }
 }

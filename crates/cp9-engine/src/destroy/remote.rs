@@ -51,14 +51,6 @@ pub(super) fn owed(
     Ok(Some(config.ok_or_else(lost)?))
 }
 
-/// True for an identity that is proven and is not the session's.
-pub(super) fn is_refusal(error: &EngineError) -> bool {
-    matches!(
-        error.source.code(),
-        "owner-changed" | "target-changed" | "account-blocked"
-    )
-}
-
 /// What still carries the scope's tags.
 pub(super) async fn left(proven: &Proven) -> Result<Vec<Survivor>, EngineError> {
     let found = tagged(&proven.aws, proven.scope.scope()).await?;

@@ -166,8 +166,8 @@ impl<'a> Destroy<'a> {
         Ok(match proven {
             Ok(Some(proven)) => Identity::Proven(Box::new(proven)),
             Ok(None) => Identity::Nowhere,
-            Err(error) if remote::is_refusal(&error) => return Err(error),
-            Err(error) => Identity::Unproven(error),
+            Err(identity::Unproven::Refused(error)) => return Err(error),
+            Err(identity::Unproven::Failed(error)) => Identity::Unproven(error),
         })
     }
 
