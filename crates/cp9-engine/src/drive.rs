@@ -20,39 +20,64 @@ pub(crate) async fn drive(run: &mut Run<'_>) -> Result<(), EngineError> {
         if run.engine.doors.cancel.is_cancelled() {
             return Err(Interrupted::error(Some(state.to_string()), "up"));
         }
-        if keep(run, state).await? {
-            run.made.kept.push(state);
-            run.tell(state, "kept", None);
-        } else {
-            bring(run, state, &mut budget).await?;
+        match look(run, state).await? {
+            Look::Holds => {
+                run.made.kept.push(state);
+                run.tell(state, "kept", None);
+            }
+            Look::Gone => bring(run, state, &mut budget, None).await?,
+            Look::Fails(error) => bring(run, state, &mut budget, Some(error)).await?,
         }
     }
     Ok(())
 }
 
-/// True if the state was done from the same input and the world agrees that it still holds.
-async fn keep(run: &mut Run<'_>, state: StateName) -> Result<bool, EngineError> {
-    let entry = run.session.state.entry(state);
-    if !entry.status.is_settled() {
-        return Ok(false);
-    }
-    let same = entry.input.as_deref() == Some(states::input(run, state).as_str());
-    // A failing look is no verdict of its own: the run that follows meets the same problem and reports it.
-    let holds = same && states::observe(run, state).await.unwrap_or(false);
-    if !holds {
-        run.session.event(Event::Invalidated { state })?;
-    }
-    Ok(holds)
+/// What became of a state that an earlier run has settled.
+enum Look {
+    /// It was done from the same input, and the world agrees that it still holds.
+    Holds,
+    /// It is to be made.
+    Gone,
+    /// It was to be proven anew, and making it would be the same question again.
+    Fails(EngineError),
 }
 
+async fn look(run: &mut Run<'_>, state: StateName) -> Result<Look, EngineError> {
+    let entry = run.session.state.entry(state);
+    if !entry.status.is_settled() {
+        return Ok(Look::Gone);
+    }
+    let same = entry.input.as_deref() == Some(states::input(run, state).as_str());
+    let look = if same {
+        let cancel = run.engine.doors.cancel.clone();
+        tokio::select! {
+            holds = states::observe(run, state) => match holds {
+                Ok(true) => return Ok(Look::Holds),
+                Err(error) if states::is_proven_anew(state) => Look::Fails(error),
+                // A failing look is no verdict of its own: the run that follows meets the same problem.
+                Ok(false) | Err(_) => Look::Gone,
+            },
+            () = cancel.cancelled(), if !states::ends_itself(state) => {
+                return Err(Interrupted::error(Some(state.to_string()), "up"));
+            }
+        }
+    } else {
+        Look::Gone
+    };
+    run.session.event(Event::Invalidated { state })?;
+    Ok(look)
+}
+
+/// Makes the state, the first time with the error that a look has already met.
 async fn bring(
     run: &mut Run<'_>,
     state: StateName,
     budget: &mut Budget,
+    mut met: Option<EngineError>,
 ) -> Result<(), EngineError> {
     let mut attempt = 1;
     loop {
-        let error = match attempt_once(run, state, attempt).await {
+        let error = match attempt_once(run, state, attempt, met.take()).await {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
@@ -97,6 +122,7 @@ async fn attempt_once(
     run: &mut Run<'_>,
     state: StateName,
     attempt: u32,
+    met: Option<EngineError>,
 ) -> Result<(), EngineError> {
     let at = run.engine.doors.clock.now();
     let input = states::input(run, state);
@@ -109,6 +135,9 @@ async fn attempt_once(
     run.tell(state, "running", None);
     let doors = run.engine.doors.clone();
     fault::point(&doors, state, Point::Before).await?;
+    if let Some(error) = met {
+        return Err(error);
+    }
     let ran = tokio::select! {
         ran = states::run(run, state) => ran?,
         () = doors.cancel.cancelled(), if !states::ends_itself(state) => return Err(Interrupted::error(Some(state.to_string()), "up")),

@@ -98,6 +98,14 @@ pub(crate) fn ends_itself(state: StateName) -> bool {
     )
 }
 
+/// True for a state that is looked at by making it again.
+pub(crate) fn is_proven_anew(state: StateName) -> bool {
+    matches!(
+        state,
+        StateName::Preflight | StateName::OwnerIdentityReady | StateName::IamReady
+    )
+}
+
 /// For the states that every run proves anew: proven again is still true.
 fn proven(ran: Result<Ran, EngineError>) -> Result<bool, EngineError> {
     ran.map(|_| true)

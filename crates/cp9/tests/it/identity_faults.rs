@@ -1,5 +1,7 @@
 //! What passes is waited for, and what does not is named: a cloud that is busy, late, or lives at another time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cp9_testkit::aws::{Asked, Fault, Moto};
@@ -32,6 +34,24 @@ fn a_clock_that_is_off_is_corrected_for_once_told() {
     let asked = given.proxy.asked();
     assert!(!asked[0].time.starts_with("20260101"), "{}", asked[0].time);
     assert!(asked[1].time.starts_with("20260101"), "{}", asked[1].time);
+    given.destroy();
+}
+
+#[test]
+fn a_later_up_asks_once_about_an_identity_that_fails() {
+    let Some(moto) = Moto::shared() else { return };
+    let ends = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&ends);
+    let given = Given::new(moto, move |_, _| {
+        let ended = ended.load(Ordering::SeqCst);
+        ended.then_some(Fault::Error(403, "ExpiredToken", "expired"))
+    });
+    given.sandbox.cp9(["up"]).run().assert_code(0);
+    let before = given.proxy.asked().len();
+    ends.store(true, Ordering::SeqCst);
+    given.refused("aws-expired", &["aws sso login"]);
+    assert_eq!(given.proxy.asked().len(), before + 1);
+    ends.store(false, Ordering::SeqCst);
     given.destroy();
 }
 
