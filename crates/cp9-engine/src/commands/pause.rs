@@ -84,7 +84,10 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
         ended = stop(engine, &session.folder, &host) => ended?,
         () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "pause")),
     }
-    let strays = end_strays(engine, &session).await?;
+    let strays = tokio::select! {
+        ended = end_strays(engine, &session) => ended?,
+        () = doors.cancel.cancelled() => return Err(Interrupted::error(None, "pause")),
+    };
     let left = living(&host);
     if let Some((service, pid)) = left.first() {
         let (session, service, pid) = (session.folder.name.clone(), service.clone(), *pid);
