@@ -218,6 +218,9 @@ pub struct AwsProof {
     /// When they end; none if they last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// When those end that a role is assumed with, again and again; none if they last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_expires: Option<Timestamp>,
     /// Whether the session itself carries the tags, or each request does.
     pub session_tags: bool,
 }

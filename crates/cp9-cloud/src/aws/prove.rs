@@ -40,11 +40,12 @@ pub async fn prove(
     }
     let (aws, principal, session_tags) = become_role(known, local.scope(), wishes).await?;
     scan(&aws, &principal, local.scope()).await?;
-    let credentials = aws.credentials().await;
-    let credentials = credentials.map_err(|source| IdentityError::Caller {
+    let unknown = |source| IdentityError::Caller {
         profile: aws.profile().map(str::to_owned),
         source,
-    })?;
+    };
+    let credentials = aws.credentials().await.map_err(unknown)?;
+    let of_caller = known.aws.credentials().await.map_err(unknown)?;
     let proof = AwsProof {
         account: principal.account.clone(),
         region: aws.region().to_owned(),
@@ -54,6 +55,7 @@ pub async fn prove(
         owner_source: known.source,
         credentials: credentials.source,
         expires: credentials.expires,
+        caller_expires: of_caller.expires,
         session_tags,
     };
     Ok(Proven {

@@ -12,17 +12,23 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let Ok(proof) = &facts.proof else {
         return Vec::new();
     };
-    let Some(expires) = proof.expires else {
-        let text = format!("{} does not expire", proof.credentials);
+    // A role that cp9 assumes is assumed again, until what it is assumed with ends.
+    let (what, expires) = if proof.session_tags {
+        let what = format!("what `{}` is assumed with", proof.principal);
+        (what, proof.caller_expires)
+    } else {
+        (proof.credentials.clone(), proof.expires)
+    };
+    let Some(expires) = expires else {
+        let text = format!("{what} does not expire");
         return vec![Finding::ok(CHECK, "credentials", text)];
     };
     let left = expires.duration_since(facts.now).as_secs();
     let minutes = left / 60;
-    let text = format!("{} lasts {minutes} more minutes", proof.credentials);
-    // A role that cp9 assumes is assumed again; what it is assumed with may end before.
+    let text = format!("{what} lasts {minutes} more minutes");
     let ttl = facts.ttl_seconds.and_then(|ttl| i64::try_from(ttl).ok());
     vec![match ttl {
-        Some(ttl) if left < ttl && !proof.session_tags => Finding::warning(
+        Some(ttl) if left < ttl => Finding::warning(
             CHECK,
             "credentials-short",
             format!("{text}, less than `host.ttl`"),
@@ -41,6 +47,7 @@ mod tests {
         let mut facts = facts(expires, 0, ttl);
         if let Ok(proof) = &mut facts.proof {
             proof.session_tags = renewed;
+            proof.caller_expires = "2026-01-02T16:00:00Z".parse().ok().filter(|_| renewed);
         }
         judge(&facts).remove(0).id
     }
@@ -50,9 +57,14 @@ mod tests {
         let soon = Some("2026-01-02T13:00:00Z");
         assert_eq!(id(soon, Some(8 * 3600), false), "credentials-short");
         assert_eq!(
-            id(soon, Some(8 * 3600), true),
+            id(soon, Some(3 * 3600), true),
             "credentials",
             "cp9 renews the role"
+        );
+        assert_eq!(
+            id(soon, Some(8 * 3600), true),
+            "credentials-short",
+            "until what it is assumed with ends"
         );
         assert_eq!(id(soon, Some(1800), false), "credentials");
         assert_eq!(id(soon, None, false), "credentials");

@@ -110,6 +110,7 @@ pub(super) mod tests {
                 owner_source: OwnerSource::Sso,
                 credentials: "profile `dev`".into(),
                 expires: expires.map(|at| at.parse().expect("a time")),
+                caller_expires: None,
                 session_tags: true,
             }),
             clock: Some(SignedDuration::from_secs(clock)),
