@@ -16,7 +16,7 @@ use crate::tools::{self, Place};
 use crate::{docs, lab, lint, shipped, tree};
 
 /// What no test may skip when `CI=true`: it is there wherever cp9 can be built.
-const REQUIRED_IN_CI: [&str; 5] = ["cargo", "moto", "process", "provider", "rustc"];
+const REQUIRED_IN_CI: [&str; 6] = ["cargo", "curl", "moto", "process", "provider", "rustc"];
 
 /// Runs everything; true when all is well.
 pub(crate) fn run(root: &Path) -> Result<bool> {

@@ -3,6 +3,8 @@
 use camino::Utf8PathBuf;
 use cp9_tools::Doors;
 
+use crate::contract::JudgeContract;
+
 /// The use cases' surroundings.
 #[derive(Debug, Clone)]
 pub struct Engine {
@@ -14,6 +16,8 @@ pub struct Engine {
     pub exe: Utf8PathBuf,
     /// The version of this build.
     pub version: &'static str,
+    /// What can be served as a stub.
+    pub judge_contract: JudgeContract,
 }
 
 /// Which session a command is about.

@@ -2,7 +2,9 @@
 
 use cp9_model::facts::{API_VERSION, ServiceFacts, SessionFacts};
 
+use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::folder::Folder;
 use crate::run::Run;
 use crate::{document, settled};
 
@@ -35,6 +37,23 @@ pub(crate) fn bytes(run: &Run<'_>, complete: bool) -> Result<Vec<u8>, EngineErro
         complete,
     };
     Ok(document::bytes(&facts))
+}
+
+/// Says in the facts, if there are any, that no resource has a verdict any more.
+pub(crate) fn retract(engine: &Engine, folder: &Folder) -> Result<(), EngineError> {
+    let path = folder.facts();
+    if !engine.doors.exists(&path) {
+        return Ok(());
+    }
+    let bytes = engine.doors.read(&path)?;
+    // What cannot be read says nothing to anybody, and the next `up` writes it anew.
+    let Ok(mut facts) = serde_json::from_slice::<SessionFacts>(&bytes) else {
+        return Ok(());
+    };
+    facts.complete = false;
+    let bytes = document::bytes(&facts);
+    engine.doors.write_if_changed(&path, &bytes, 0o600)?;
+    Ok(())
 }
 
 /// Writes the facts.

@@ -3,6 +3,7 @@
 mod begin;
 mod checks;
 pub mod commands;
+mod contract;
 mod deploy;
 mod destroy;
 mod dirs;
@@ -26,6 +27,7 @@ mod settled;
 mod states;
 mod substrate;
 
+pub use contract::{ContractFault, JudgeContract};
 pub use engine::{Engine, Select};
 pub use error::{EngineError, Outcome};
 pub use secrets::SessionSecrets;

@@ -38,13 +38,14 @@ pub fn line(key: &str, value: &str) -> Result<String, Unwritable> {
 }
 
 /// True when the value can stand without quotes: no blank at an end, no quote in front, nothing
-/// that could be read as a comment.
+/// that could be read as a comment, no control character.
 fn plain(value: &str) -> bool {
     let comment = value.starts_with('#')
         || value
             .char_indices()
             .any(|(at, c)| c.is_whitespace() && value[at + c.len_utf8()..].starts_with('#'));
-    value == value.trim() && !value.starts_with(['"', '\'']) && !comment
+    let control = value.contains(|c: char| c.is_control() && c != '\t');
+    value == value.trim() && !control && !value.starts_with(['"', '\'']) && !comment
 }
 
 /// True when the key is a name that every reader of the format takes.
@@ -67,6 +68,7 @@ mod tests {
             ("a b", "K=a b"),
             (" a", "K=\" a\""),
             ("#a", "K=\"#a\""),
+            ("a\x1bb", "K=\"a\x1bb\""),
             ("a #b", "K=\"a #b\""),
             ("a#b", "K=a#b"),
             ("\"a", "K='\"a'"),
@@ -90,7 +92,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_is_read_back(value in "[ -~\té]{0,24}") {
+        fn what_is_written_is_read_back(value in "[\x01-\x1f -~\u{7f}\u{85}é]{0,24}") {
             if let Ok(line) = line("KEY", &value) {
                 let read = cp9_model::config::envfile::parse("x.env", format!("{line}\n").as_bytes());
                 proptest::prop_assert_eq!(read, Ok(vec![("KEY".to_owned(), value)]));

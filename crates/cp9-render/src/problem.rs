@@ -33,6 +33,7 @@ codes! {
     OVERRIDE = "CP9-C320", "An override manifest.";
     STUB = "CP9-C321", "A stub.";
     SUBSTRATE = "CP9-C322", "The Terraform root or its var file.";
+    CONTRACT = "CP9-C323", "The contract of a stub.";
 }
 
 /// A problem of the session file; `place_in` gives it its line once the text is at hand.

@@ -142,6 +142,7 @@ async fn one(step: &Step, surroundings: &Surroundings, cancel: &CancellationToke
         cwd,
         exe,
         version: env!("CARGO_PKG_VERSION"),
+        judge_contract: commands::stub::judge,
     };
     let code = commands::run(&step.cli, &engine, &mut ui).await;
     if code == ExitCode::Success {

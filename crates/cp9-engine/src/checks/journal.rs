@@ -1,4 +1,4 @@
-//! The journal of the session: readable, this folder's own, without a failed state.
+//! The journal of the session: readable, this folder's own, without a state that failed or was broken off.
 
 use cp9_model::lifecycle::{SessionState, StateStatus};
 use cp9_model::report::doctor::Finding;
@@ -20,8 +20,13 @@ pub(super) enum Facts {
         text: String,
         remedy: Option<String>,
     },
-    /// It can be read; the states that ended badly, each with its error.
-    Read(Vec<(String, String)>),
+    /// It can be read.
+    Read {
+        /// The states that ended badly, each with its error.
+        failed: Vec<(String, String)>,
+        /// The states that came to no end, each with its status.
+        broken_off: Vec<(String, &'static str)>,
+    },
 }
 
 /// Reads it.
@@ -36,7 +41,14 @@ pub(super) fn gather(context: &Context<'_>) -> Gathered<Facts> {
     Ok(
         match session::refuse_copy(&context.engine.doors, folder, state) {
             Err(copied) => unusable("session-copied", &copied.into()),
-            Ok(()) => Facts::Read(failed(state)),
+            Ok(()) => Facts::Read {
+                failed: failed(state),
+                // What is at work now is not broken off.
+                broken_off: match cp9_tools::lock::holder(&folder.lock()) {
+                    Some(_) => Vec::new(),
+                    None => broken_off(state),
+                },
+            },
         },
     )
 }
@@ -60,6 +72,19 @@ fn failed(state: &SessionState) -> Vec<(String, String)> {
         .collect()
 }
 
+fn broken_off(state: &SessionState) -> Vec<(String, &'static str)> {
+    let states = state.states.iter();
+    states
+        .filter(|(_, entry)| {
+            matches!(
+                entry.status,
+                StateStatus::Running | StateStatus::Partial | StateStatus::Interrupted
+            )
+        })
+        .map(|(name, entry)| (name.to_string(), entry.status.word()))
+        .collect()
+}
+
 /// Judges it.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     match facts {
@@ -70,17 +95,26 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
                 None => finding,
             }]
         }
-        Facts::Read(failed) if failed.is_empty() => {
-            vec![Finding::ok(CHECK, "journal", "no state has failed")]
+        Facts::Read { failed, broken_off } if failed.is_empty() && broken_off.is_empty() => {
+            vec![Finding::ok(
+                CHECK,
+                "journal",
+                "no state has failed or was broken off",
+            )]
         }
-        Facts::Read(failed) => failed
-            .iter()
-            .map(|(state, message)| {
+        Facts::Read { failed, broken_off } => {
+            let failed = failed.iter().map(|(state, message)| {
                 let text = format!("state `{state}` failed: {message}");
                 let failed = Finding::warning(CHECK, "state-failed", text).about(state);
                 failed.remedy("mend the cause, then run `cp9 up`")
-            })
-            .collect(),
+            });
+            let broken_off = broken_off.iter().map(|(state, status)| {
+                let text = format!("state `{state}` is {status}, and nobody is at work");
+                let found = Finding::warning(CHECK, "state-broken-off", text).about(state);
+                found.remedy("run `cp9 up`, which goes on from there")
+            });
+            failed.chain(broken_off).collect()
+        }
     }
 }
 
@@ -102,11 +136,17 @@ mod tests {
             ("journal-unreadable", Severity::Error)
         );
         assert_eq!(found[0].remedy.as_deref(), Some("restore it"));
-        let failed = judge(&Facts::Read(vec![("host_ready".into(), "no port".into())]));
+        let read = |failed, broken_off| judge(&Facts::Read { failed, broken_off });
+        let failed = read(vec![("host_ready".into(), "no port".into())], vec![]);
         assert_eq!(
             (failed[0].id.as_str(), failed[0].severity),
             ("state-failed", Severity::Warning)
         );
-        assert_eq!(judge(&Facts::Read(vec![]))[0].severity, Severity::Ok);
+        let broken = read(vec![], vec![("tilt_ready".into(), "interrupted")]);
+        assert_eq!(
+            (broken[0].id.as_str(), broken[0].severity),
+            ("state-broken-off", Severity::Warning)
+        );
+        assert_eq!(read(vec![], vec![])[0].severity, Severity::Ok);
     }
 }

@@ -1,10 +1,14 @@
-//! Stubs without a contract: they answer 200 with `{}` to everything, so callers learn nothing from them.
+//! Stubs without a contract answer 200 with `{}` to everything, so callers learn nothing from them; those
+//! with a contract that cannot be served do not start.
+
+use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use cp9_model::report::doctor::Finding;
 
 use super::context::Context;
 use super::sheet::Gathered;
+use crate::contract::{self, ContractFault};
 
 /// The check's name.
 pub(super) const CHECK: &str = "stubs";
@@ -18,12 +22,20 @@ pub(super) struct Stub {
     kind: String,
     /// The definition, if it is declared and missing.
     missing: Option<Utf8PathBuf>,
+    /// What is wrong with its contract.
+    fault: Option<ContractFault>,
 }
 
 /// Reads them.
 pub(super) fn gather(context: &Context<'_>) -> Gathered<Vec<Stub>> {
     let config = context.needs_config()?;
     let doors = &context.engine.doors;
+    let mut faults: BTreeMap<&str, ContractFault> = contract::named(doors, config)
+        .filter_map(|(service, path)| {
+            let judged = (context.engine.judge_contract)(&path);
+            Some((service, judged.err()?))
+        })
+        .collect();
     let stubs = config.services.stub.iter().map(|(service, stub)| Stub {
         service: service.to_string(),
         kind: stub.kind.clone(),
@@ -32,6 +44,7 @@ pub(super) fn gather(context: &Context<'_>) -> Gathered<Vec<Stub>> {
             .as_ref()
             .map(Utf8PathBuf::from)
             .filter(|path| !doors.exists(path)),
+        fault: faults.remove(service.as_str()),
     });
     Ok(stubs.collect())
 }
@@ -49,8 +62,12 @@ fn one(stub: &Stub) -> Finding {
         service,
         kind,
         missing,
+        fault,
     } = stub;
-    let finding = if let Some(path) = missing {
+    let finding = if let Some(fault) = fault {
+        let text = format!("stub `{service}` cannot be served: {}", fault.text());
+        Finding::error(CHECK, "stub-contract", text).remedy(&fault.remedy)
+    } else if let Some(path) = missing {
         let text = format!(
             "definition `{path}` of stub `{service}` does not exist, so it answers 200 `{{}}` to everything"
         );
@@ -82,12 +99,22 @@ mod tests {
             service: "account".into(),
             kind: kind.into(),
             missing: missing.map(Utf8PathBuf::from),
+            fault: None,
+        };
+        let broken = Stub {
+            fault: Some(ContractFault {
+                message: "definition `/w/a.yaml` is wrong".into(),
+                details: Vec::new(),
+                remedy: "mend it".into(),
+            }),
+            ..stub("swagger", None)
         };
         let stubs = vec![
             stub("permissive", None),
             stub("swagger", None),
             stub("swagger", Some("/w/gone.yaml")),
             stub("undefined", None),
+            broken,
         ];
         let found: Vec<_> = judge(&stubs)
             .into_iter()
@@ -100,6 +127,7 @@ mod tests {
                 ("stub".to_owned(), Severity::Ok),
                 ("stub-definition-missing".to_owned(), Severity::Warning),
                 ("stub-permissive".to_owned(), Severity::Warning),
+                ("stub-contract".to_owned(), Severity::Error),
             ]
         );
         assert_eq!(judge(&[])[0].severity, Severity::Ok);

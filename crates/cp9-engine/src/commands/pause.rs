@@ -106,6 +106,7 @@ async fn pause_folder(engine: &Engine, folder: Folder) -> Result<PauseReport, En
     released.retain(|port| procs::is_port_free(*port));
     released.sort_unstable();
     session.event(Event::Paused)?;
+    crate::facts::retract(engine, &session.folder)?;
     status::touch(engine, &session.folder);
     let report = PauseReport {
         session: session.folder.name.clone(),

@@ -76,8 +76,8 @@ pub(crate) fn input(run: &Run<'_>) -> String {
 
 pub(crate) async fn observe(run: &mut Run<'_>) -> Result<bool, EngineError> {
     let path = run.session.folder.facts();
-    let same =
-        run.engine.doors.exists(&path) && run.engine.doors.read(&path)? == facts::bytes(run, true)?;
+    let same = run.engine.doors.exists(&path)
+        && run.engine.doors.read(&path)? == facts::bytes(run, !run.mode.generate_only)?;
     if !same || run.mode.generate_only {
         return Ok(same);
     }
@@ -108,7 +108,7 @@ pub(crate) async fn run(run: &mut Run<'_>) -> Result<Ran, EngineError> {
         ));
         run.made.status = Some(status);
     }
-    facts::write(run, true)?;
+    facts::write(run, !run.mode.generate_only)?;
     Ok(Ran::Done(evidence))
 }
 

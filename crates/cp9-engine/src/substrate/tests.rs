@@ -41,6 +41,7 @@ fn place() -> Option<Place> {
         cwd: root.clone(),
         exe: root.join("cp9"),
         version: "test",
+        judge_contract: |_| Ok(()),
     };
     let folder = Folder::below(&root.join(".cp9"), "demo");
     Some(Place {

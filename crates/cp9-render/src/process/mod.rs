@@ -42,6 +42,7 @@ use crate::tree::FileTree;
 pub(crate) use argv::BINARY;
 pub use aws::AwsScope;
 pub use report::ContextReport;
+pub use stub::{contract_problem, definition_copy};
 pub use translate::translate;
 
 /// Everything a translation depends on.

@@ -121,8 +121,7 @@ pub(super) fn translate_stub(
     let mut files = FileTree::new();
     let mut laid = Vec::new();
     if let Answers::Definition { path, bytes } = answers {
-        let file = format!("openapi.{}", extension(path));
-        let below = format!("stubs/{name}/{file}");
+        let below = definition_copy(name, Utf8Path::new(path));
         laid.push(FileSpec {
             path: definition(name, path),
             source: format!("${{session}}/tilt/inputs/{below}"),
@@ -207,6 +206,22 @@ fn extension(path: &str) -> &'static str {
 
 fn private(name: &str, folder: &str) -> String {
     format!("${{session}}/run/{name}/{folder}")
+}
+
+/// Where the session keeps its copy of a definition, below its inputs.
+pub fn definition_copy(service: &str, definition: &Utf8Path) -> String {
+    format!("stubs/{service}/openapi.{}", extension(definition.as_str()))
+}
+
+/// A contract that cannot be served, at the stub that names it.
+pub fn contract_problem(
+    config: &ResolvedConfig,
+    service: &str,
+    message: String,
+    help: String,
+) -> Diagnostic {
+    let pointer = format!("/services/stub/{}", problem::token(service));
+    problem::session(config, problem::CONTRACT, pointer, message, help)
 }
 
 /// Where the definition is laid for the process.

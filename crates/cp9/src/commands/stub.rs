@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
-use cp9_engine::{Engine, SessionSecrets};
+use cp9_engine::{ContractFault, Engine, SessionSecrets};
 use cp9_model::output::ErrorBody;
 use cp9_model::report::Progress;
 use cp9_model::report::stub::{StubOperation, StubRefusal, StubReport};
@@ -144,6 +144,23 @@ impl ServeArgs {
             trace_header: self.trace_header.clone(),
         }
     }
+}
+
+/// Whether a contract can be served, as `up` and `doctor` ask.
+pub(crate) fn judge(path: &Utf8Path) -> Result<(), ContractFault> {
+    let found = match survey(path) {
+        Ok(found) => found.refused(path),
+        Err(error) => Some(error),
+    };
+    let Some(error) = found else {
+        return Ok(());
+    };
+    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+    Err(ContractFault {
+        message: format!("{error}{}", cause.unwrap_or_default()),
+        details: error.details(),
+        remedy: error.remedy(),
+    })
 }
 
 fn body(error: StubError) -> ErrorBody {

@@ -19,6 +19,9 @@ paths:
               schema: {type: object, required: [plan], properties: {plan: {type: string, enum: [free, paid]}}}
 ";
 
+/// A contract of no operation.
+const SERVED: &str = "openapi: 3.0.3\ninfo: {title: a, version: '1'}\npaths: {}\n";
+
 /// The quickstart with three stubs, one of them without its definition.
 fn with_stubs() -> Sandbox {
     let sandbox = prebuilt::quickstart();
@@ -86,7 +89,7 @@ fn stubs_answer_and_record_and_a_changed_definition_restarts_one() {
 #[test]
 fn stubs_are_planned_with_a_copy_of_their_definition() {
     let sandbox = with_stubs();
-    sandbox.write("contracts/accounts.yaml", "openapi: 3.0.3\n");
+    sandbox.write("contracts/accounts.yaml", SERVED);
     sandbox.cp9(["up", "--no-tilt"]).run().assert_code(0);
     let plan = json(&sandbox, "tilt/dev-plan.json");
     let argv = |name: &str| {
@@ -120,9 +123,52 @@ fn stubs_are_planned_with_a_copy_of_their_definition() {
         ".cp9/{}/tilt/inputs/stubs/accounts/openapi.yaml",
         sandbox.session()
     );
-    assert_eq!(sandbox.read(&copy), "openapi: 3.0.3\n");
-    sandbox.write("contracts/accounts.yaml", "openapi: 3.0.2\n");
+    assert_eq!(sandbox.read(&copy), SERVED);
+    sandbox.write("contracts/accounts.yaml", &SERVED.replace("3.0.3", "3.0.2"));
     sandbox.cp9(["up", "--no-tilt"]).run().assert_code(0);
-    assert_eq!(sandbox.read(&copy), "openapi: 3.0.2\n");
+    assert_eq!(sandbox.read(&copy), SERVED.replace("3.0.3", "3.0.2"));
+    sandbox.destroy();
+}
+
+#[test]
+fn a_contract_that_cannot_be_served_is_refused_before_anything_is_made() {
+    let sandbox = with_stubs();
+    let contract = "contracts/accounts.yaml";
+    for (text, word) in [
+        ("openapi: 3.0.3\ninfo: [\n", "cannot parse definition"),
+        ("swagger: '2.0'\n", "only OpenAPI 3.0 is served"),
+        (
+            "openapi: 3.0.3\ninfo: {title: a, version: '1'}\npaths:\n  /a:\n    get:\n      responses:\n        '200':\n          $ref: '#/components/responses/Gone'\n",
+            "/a",
+        ),
+    ] {
+        sandbox.write(contract, text);
+        let up = sandbox.cp9(["up", "--no-tilt"]).run().assert_code(3);
+        assert!(
+            up.stderr.contains("CP9-C323") && up.stderr.contains(word),
+            "{}",
+            up.stderr
+        );
+        assert!(
+            up.stderr.contains("contracts/accounts.yaml"),
+            "{}",
+            up.stderr
+        );
+        let state = json(&sandbox, "state.json").to_string();
+        assert!(state.contains("config_load"), "{state}");
+        assert!(
+            !sandbox
+                .path(&format!(".cp9/{}/host.json", sandbox.session()))
+                .exists()
+        );
+        let doctor = sandbox.cp9(["doctor", "--json"]).run();
+        assert!(doctor.stdout.contains("stub-contract"), "{}", doctor.stdout);
+    }
+    sandbox.write(contract, SERVED);
+    sandbox.cp9(["up", "--no-tilt"]).run().assert_code(0);
+    // One that broke since is found by the next `up`.
+    sandbox.write(contract, "openapi: 3.0.3\ninfo: [\n");
+    let again = sandbox.cp9(["up", "--no-tilt"]).run().assert_code(3);
+    assert!(again.stderr.contains("config_load"), "{}", again.stderr);
     sandbox.destroy();
 }

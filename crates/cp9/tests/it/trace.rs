@@ -18,9 +18,9 @@ fn create(sandbox: &Sandbox, name: &str) -> String {
     reply.header("X-Trace-Id").expect("a trace id").to_owned()
 }
 
-/// The lines of a trace once both services have written theirs.
+/// The lines of a trace once both services and the stubs that the call went through have written theirs.
 fn timeline(sandbox: &Sandbox, id: &str) -> Vec<Value> {
-    wait_until(LIMIT, "lines of both services", || {
+    wait_until(LIMIT, "lines of all services", || {
         let run = sandbox
             .cp9(["logs", "--trace-id", id, "--json"])
             .run()
@@ -29,12 +29,19 @@ fn timeline(sandbox: &Sandbox, id: &str) -> Vec<Value> {
         let lines = data["lines"].as_array().expect("lines").clone();
         assert_eq!(data["count"], lines.len());
         let of = |name: &str| lines.iter().any(|line| line["service"] == name);
-        (of("cluster-api") && of("cluster-worker")).then_some(lines)
+        let all = [
+            "cluster-api",
+            "cluster-worker",
+            "account-svc",
+            "metering",
+            "billing-svc",
+        ];
+        all.into_iter().all(of).then_some(lines)
     })
 }
 
 #[test]
-fn one_call_is_followed_through_both_services_in_time_order() {
+fn one_call_is_followed_through_all_services_in_time_order() {
     let sandbox = prebuilt::quickstart();
     sandbox.cp9(["up"]).run().assert_code(0);
     let (one, two) = (create(&sandbox, "one"), create(&sandbox, "two"));
@@ -53,6 +60,12 @@ fn one_call_is_followed_through_both_services_in_time_order() {
         .map(|line| line["time"].as_str().expect("a time"))
         .collect();
     assert!(times.is_sorted(), "{times:?}");
+    for recording in ["metering/payloads.jsonl", "billing-svc/invoices.jsonl"] {
+        let path = format!(".cp9/{}/stubs/{recording}", sandbox.session());
+        let recorded = sandbox.read(&path);
+        let of = |id: &str| recorded.lines().filter(|line| line.contains(id)).count();
+        assert_eq!((of(&one), of(&two)), (1, 1), "{recorded}");
+    }
 
     let upper = timeline(&sandbox, &one.to_uppercase());
     assert_eq!(upper, lines, "hexadecimal ids have no case");
