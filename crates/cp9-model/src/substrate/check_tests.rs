@@ -81,6 +81,8 @@ fn kinds_that_no_substrate_makes_are_refused_whatever_their_tags() {
         "aws_eks_pod_identity_association",
         "awscc_eks_cluster",
         "aws_cloudformation_stack_set",
+        "aws_serverlessapplicationrepository_cloudformation_stack",
+        "aws_cloudcontrolapi_resource",
         "argocd_cluster",
         "argocd_application",
         "github_actions_workflow_dispatch",

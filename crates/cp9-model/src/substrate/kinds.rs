@@ -26,6 +26,16 @@ const NEVER: &[(&str, &str, &str)] = &[
         "declare the resources themselves",
     ),
     (
+        "aws_serverlessapplicationrepository_cloudformation_stack",
+        "a stack makes resources that the plan does not show",
+        "declare the resources themselves",
+    ),
+    (
+        "aws_cloudcontrolapi_resource",
+        "it makes a resource of any type, whose tags and name the plan does not show",
+        "declare the resource by its own type",
+    ),
+    (
         "aws_servicecatalog_provisioned_product",
         "a product makes resources that the plan does not show",
         "declare the resources themselves",
