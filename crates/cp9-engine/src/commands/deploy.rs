@@ -70,7 +70,9 @@ fn begin(
     if disk.state.paused {
         return Err(DeployError::Paused { session }.into());
     }
-    if let Some(state) = disk.state.first_unsettled() {
+    if let Some(state) = disk.state.first_unsettled()
+        && !disk.state.was_ready()
+    {
         let status = disk.state.entry(state).status.word();
         return Err(DeployError::NotReady {
             session,
@@ -180,8 +182,8 @@ async fn follow(deploy: Deploy<'_>, disk: &OnDisk) -> Followed {
 }
 
 /// Makes sure that the controller runs the plan of the session file. Only a controller that does
-/// not run, or a plan that may have changed, needs the states, and with them the lock. Returns what
-/// is on disk now, and what was done.
+/// not run, or a plan that may have changed or was not taken over last time, needs the states, and with
+/// them the lock. Returns what is on disk now, and what was done.
 async fn controller(
     engine: &Engine,
     begun: &Begun,
@@ -199,7 +201,10 @@ async fn controller(
     }
     let did = if !runs {
         "restarted"
-    } else if node.kind != ServiceKind::Source || changed(engine, folder, &select)? {
+    } else if node.kind != ServiceKind::Source
+        || disk.state.first_unsettled().is_some()
+        || changed(engine, folder, &select)?
+    {
         "plan taken over"
     } else {
         return Ok((status::on_disk(engine, folder)?, None));

@@ -171,11 +171,6 @@ fn trace_id(options: &LogsOptions, trace: &Trace) -> Result<Option<TraceId>, NoL
     options.trace_id.as_ref().map(parse).transpose()
 }
 
-/// True for a session that was paused after it had been ready: its past may be read.
-fn was_ready(state: &SessionState) -> bool {
-    state.paused && !state.entry(StateName::SessionReady).evidence.is_empty()
-}
-
 /// True when an `up` ended before every service had its first verdict: its logs tell why.
 fn ended_waiting(state: &SessionState) -> bool {
     let status = state.entry(StateName::SessionReady).status;
@@ -189,7 +184,7 @@ fn services(options: &LogsOptions, disk: &OnDisk) -> Result<Vec<String>, EngineE
     if let Some(state) = disk
         .state
         .first_unsettled()
-        .filter(|_| !was_ready(&disk.state) && !ended_waiting(&disk.state))
+        .filter(|_| !disk.state.was_ready() && !ended_waiting(&disk.state))
     {
         let status = disk.state.entry(state).status.word();
         return Err(NoLogs::NotReady {

@@ -347,4 +347,9 @@ impl SessionState {
             .find(|(_, entry)| !entry.status.is_settled())
             .map(|(state, _)| *state)
     }
+
+    /// True if every service has had its verdict once, whatever has become of the session since.
+    pub fn was_ready(&self) -> bool {
+        !self.entry(StateName::SessionReady).evidence.is_empty()
+    }
 }

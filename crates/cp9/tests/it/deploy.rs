@@ -422,8 +422,8 @@ fn a_deploy_ends_at_its_time_limit() {
     sandbox.destroy();
 }
 
-#[test]
-fn a_live_service_takes_its_changed_manifests_over() {
+/// The quickstart with a worker that is run as it is, in place of built.
+fn with_live_worker() -> Sandbox {
     let sandbox = prebuilt::quickstart();
     let text = sandbox.read("cp9.yaml");
     let at = text.find("    cluster-worker:\n").expect("the worker");
@@ -441,6 +441,12 @@ fn a_live_service_takes_its_changed_manifests_over() {
         })
         .collect();
     sandbox.write("cp9.yaml", &format!("{source}{}\n", lines.join("\n")));
+    sandbox
+}
+
+#[test]
+fn a_live_service_takes_its_changed_manifests_over() {
+    let sandbox = with_live_worker();
     sandbox.cp9(["up"]).run().assert_code(0);
     let before = service(&sandbox, "cluster-worker");
     assert_eq!(before["generation"]["current"], true, "{before}");
@@ -469,6 +475,30 @@ fn a_live_service_takes_its_changed_manifests_over() {
         (&new["source"], &new["binary"]),
         (&new["running"], &Value::Null)
     );
+    sandbox.destroy();
+}
+
+#[test]
+fn a_deploy_that_failed_stands_in_the_way_of_no_other() {
+    let sandbox = with_live_worker();
+    sandbox.cp9(["up"]).run().assert_code(0);
+    let config = "app-delivery/envs/quickstart/cluster-worker/configmap.yaml";
+    let good = sandbox.read(config);
+    sandbox.write(config, &format!("{good}  bad: [\n"));
+    let deploy = || sandbox.cp9(["deploy", "cluster-worker"]).run();
+    let broken = deploy().assert_code(3);
+    assert!(
+        broken.stderr.contains("configmap.yaml"),
+        "{}",
+        broken.stderr
+    );
+    let unsettled = sandbox.status()["states"].to_string();
+    assert!(unsettled.contains("failed"), "{unsettled}");
+    sandbox.cp9(["logs"]).run().assert_code(0);
+    sandbox.write(config, &good);
+    deploy().assert_code(0);
+    let settled = sandbox.status()["states"].to_string();
+    assert!(!settled.contains("failed"), "{settled}");
     sandbox.destroy();
 }
 
