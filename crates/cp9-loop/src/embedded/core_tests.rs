@@ -193,6 +193,49 @@ async fn a_process_that_watches_a_product_starts_with_a_digest_that_knows_it() {
 }
 
 #[tokio::test]
+async fn a_process_that_was_given_up_is_started_by_a_build_that_changed_nothing() {
+    let mut place = Place::new();
+    place.hear(Message::Cleared);
+    let plan = super::super::plan::build_digest(&place.core.items["made"].resource);
+    place.hear(Message::Resumed {
+        resource: "made".into(),
+        plan,
+        product: None,
+    });
+    let built = |place: &mut Place, number| {
+        let product = builder::Product {
+            binary: Some("b1".into()),
+            source: "d1".into(),
+        };
+        let finished = builder::Event::Finished {
+            number,
+            outcome: builder::Outcome::Built(product),
+            millis: 1,
+        };
+        place.hear(Message::Build("made".into(), finished));
+    };
+    place.digest("made", "d1", Why::Seen);
+    built(&mut place, 1);
+    place.digest("wrap", "the product", Why::Renewed);
+    while place.status("wrap").phase != Phase::Quiescent {
+        let run = place.core.run_of_service("wrap").expect("a service");
+        let mut hear = |event| place.hear(Message::Service("wrap".into(), event));
+        hear(service::Event::SpawnFailed(run, "no program".into()));
+        hear(service::Event::Due(run, service::Due::Restart));
+    }
+    let _answer = place.trigger("made");
+    place.digest("made", "d1", Why::Asked);
+    built(&mut place, 2);
+    let Work::Serve(wrap) = &place.core.items["wrap"].work else {
+        panic!("a process")
+    };
+    assert!(wrap.renewing, "its files are looked at anew");
+    assert_eq!(place.status("wrap").phase, Phase::Quiescent);
+    place.digest("wrap", "the product", Why::Renewed);
+    assert_eq!(place.status("wrap").phase, Phase::Starting);
+}
+
+#[tokio::test]
 async fn the_end_waits_for_the_records_of_builds() {
     let mut place = Place::new();
     place.hear(Message::Cleared);

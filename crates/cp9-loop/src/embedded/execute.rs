@@ -92,14 +92,15 @@ impl Core {
         self.renew_watchers(name);
     }
 
-    /// Processes that watch a build's product and have never been started wait for a digest that
-    /// knows the new one; else they would be started twice.
+    /// Processes that watch a build's product and have never been started, or have been given up, wait
+    /// for a digest that knows the new one; else they would be started twice. Those that were given up
+    /// are started by it even if nothing has changed.
     fn renew_watchers(&mut self, build: &str) {
         for (name, item) in &mut self.items {
             let Work::Serve(serve) = &mut item.work else {
                 continue;
             };
-            let waits = serve.service.phase() == Phase::Waiting;
+            let waits = matches!(serve.service.phase(), Phase::Waiting | Phase::Quiescent);
             if waits && serve.fed_by.as_deref() == Some(build) {
                 serve.renewing = true;
                 serve.source = None;
