@@ -93,6 +93,12 @@ pub enum StubError {
         /// Why.
         source: std::io::Error,
     },
+    /// The recording is a file of somebody else.
+    #[error("`{path}` has content that no recorder wrote")]
+    Foreign {
+        /// The file.
+        path: Utf8PathBuf,
+    },
     /// The recording cannot be written.
     #[error("cannot write recording `{path}`")]
     Output {
@@ -117,6 +123,7 @@ impl StubError {
             Self::Surplus { .. } => "stub-option-surplus",
             Self::TraceHeader { .. } => "stub-trace-header",
             Self::Listen { .. } => "stub-listen",
+            Self::Foreign { .. } => "stub-output-foreign",
             Self::Output { .. } => "stub-output",
         }
     }
@@ -141,6 +148,7 @@ impl StubError {
             Self::Listen { .. } => {
                 "use a free port of this machine, such as `127.0.0.1:0` for any".into()
             }
+            Self::Foreign { .. } => "name another file, or move that one away".into(),
             Self::Output { .. } => "name a file in a directory that may be written".into(),
         }
     }

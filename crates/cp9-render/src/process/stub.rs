@@ -184,6 +184,11 @@ fn answers<'a>(
                 let help = "write it below `.cp9/${name}/stubs/`, or outside of the session folder";
                 return Err(("/output", message, help));
             }
+            if !path.starts_with(folder) && is_read(session.config, path) {
+                let message = format!("`{output}` is a file that this session is made from");
+                let help = "name a file of its own, such as one below `.cp9/${name}/stubs/`";
+                return Err(("/output", message, help));
+            }
             Ok(Answers::Recorder { kind, output })
         }
         other => Err((
@@ -192,6 +197,18 @@ fn answers<'a>(
             "use `swagger` with an OpenAPI document, or a `kind`",
         )),
     }
+}
+
+/// True for what the session file reads, and that file itself.
+fn is_read(config: &ResolvedConfig, path: &Utf8Path) -> bool {
+    let secrets = config.secrets.values().map(|inputs| &inputs.env_file);
+    let definitions = config.services.stub.values().map(|stub| &stub.definition);
+    let var_file = config.terraform.iter().map(|terraform| &terraform.var_file);
+    let mut files = secrets.chain(definitions).chain(var_file).flatten();
+    let apps = config.app_delivery.as_ref();
+    path == config.file
+        || files.any(|file| path == file)
+        || apps.is_some_and(|apps| path.starts_with(&apps.repo))
 }
 
 /// The ending by which the definition is read; YAML reads JSON too.

@@ -43,6 +43,11 @@ impl Recording {
             turn: Mutex::new(()),
         };
         let mut file = recording.file().map_err(named)?;
+        if is_foreign(&file).map_err(named)? {
+            return Err(StubError::Foreign {
+                path: path.to_owned(),
+            });
+        }
         let repair = mend(&mut file).map_err(named)?;
         Ok((recording, repair))
     }
@@ -83,6 +88,16 @@ impl Recording {
         }
         Ok(file)
     }
+}
+
+/// True for a file with content that no recorder has written.
+fn is_foreign(mut file: &File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut first = [0];
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file.read(&mut first)? == 1 && first != *b"{")
 }
 
 /// Ends or cuts off a last line that a killed recorder left behind.

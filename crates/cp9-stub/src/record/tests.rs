@@ -226,6 +226,18 @@ fn the_end_of_a_killed_recording_is_mended() {
 }
 
 #[test]
+fn a_file_of_somebody_else_is_left_as_it_is() {
+    let (_dir, path) = folder();
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    std::fs::write(&path, "my notes\nunfinished").expect("it is written");
+    let error = Recording::open(&path).expect_err("no recording");
+    assert_eq!(error.code(), "stub-output-foreign");
+    assert!(error.to_string().contains(path.as_str()), "{error}");
+    let after = std::fs::read_to_string(&path).expect("a file");
+    assert_eq!(after, "my notes\nunfinished");
+}
+
+#[test]
 fn a_recording_that_cannot_be_written_is_named() {
     let (dir, _) = folder();
     let path = Utf8Path::from_path(dir.path()).expect("UTF-8");

@@ -101,6 +101,7 @@ fn recordings_lie_below_the_stubs_of_the_session_or_outside_of_it() {
         "/w/.cp9/demo/state.json",
         "/w/.cp9/demo/stubs",
         "/w/.cp9/demo",
+        "/w/cp9.yaml",
     ] {
         let found = Case::default().stub("rec", recorder(output)).problem();
         assert_eq!(found.pointer, "/services/stub/rec/output");
