@@ -243,7 +243,8 @@ pub async fn stop(id: ProcessId, grace: Duration) -> bool {
     wait_gone(id, KILL_TIME).await
 }
 
-pub(crate) async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
+/// Waits until a process is gone; false if it is still there after that time.
+pub async fn wait_gone(id: ProcessId, at_most: Duration) -> bool {
     let started = Instant::now();
     let mut pause = LOOK_FIRST;
     while is_there(id) {

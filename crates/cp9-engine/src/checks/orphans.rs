@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use camino::Utf8PathBuf;
 use cp9_model::report::doctor::Finding;
 use cp9_model::scope::ENV_ID;
 use cp9_tools::procs::{self, ProcessFacts};
@@ -103,6 +104,16 @@ fn line(parents: &BTreeMap<u32, u32>, pid: u32) -> impl Iterator<Item = u32> {
 
 fn orphan(process: &ProcessFacts, session: &Session) -> Finding {
     let (pid, name) = (process.id.pid, &session.name);
+    let here = |cwd: &Utf8PathBuf| cwd.as_str().contains("/terraform/source");
+    if session.there && process.cwd.as_ref().is_some_and(here) {
+        let text = format!(
+            "process {pid} (`{}`) still works on the substrate of session `{name}`",
+            process.name
+        );
+        return Finding::warning(CHECK, "terraform-at-work", text)
+            .about(pid.to_string())
+            .remedy("do not kill it: `cp9 up` waits for it, `cp9 pause` interrupts it");
+    }
     let text = format!(
         "process {pid} (`{}`) belongs to session `{name}`{} and no controller looks after it",
         process.name,

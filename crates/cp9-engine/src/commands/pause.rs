@@ -127,6 +127,9 @@ async fn stop(engine: &Engine, folder: &Folder, host: &ProcessHost<'_>) -> Resul
 
 /// Ends what left its service's process group and still carries the scope: it would keep a port.
 async fn end_strays(engine: &Engine, session: &LockedSession) -> Result<u32, EngineError> {
+    // A Terraform that is killed loses what it has made.
+    let (folder, id) = (&session.folder, &session.state.id);
+    crate::substrate::interrupt(engine, folder, id, "pause").await?;
     let (ended, left) = orphans::end(engine, &session.folder, session.state.scope()).await?;
     match left.first() {
         None => Ok(ended),

@@ -11,7 +11,7 @@ use super::work::Work;
 use crate::error::EngineError;
 
 /// From the interrupt to the kill: Terraform waits for what it has begun and writes its state.
-const GRACE: Duration = Duration::from_mins(2);
+pub(super) const GRACE: Duration = Duration::from_mins(2);
 /// Lines of a program without JSON that an error repeats.
 const SAID: usize = 12;
 /// Problems that an error repeats.

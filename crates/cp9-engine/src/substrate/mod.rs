@@ -6,6 +6,7 @@ mod call;
 mod destroy;
 mod error;
 mod init;
+mod interrupt;
 mod orphans;
 mod paths;
 mod plan;
@@ -17,6 +18,7 @@ mod tests;
 mod work;
 
 pub(crate) use destroy::{identified, needed, region, root, why_left};
+pub(crate) use interrupt::interrupt;
 pub(crate) use paths::Paths;
 pub(crate) use recover::Recover;
 pub(crate) use source::read;

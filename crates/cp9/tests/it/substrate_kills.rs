@@ -2,7 +2,7 @@
 //! whose destroy fails.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cp9_testkit::wait_until;
 use serde_json::Value;
@@ -81,6 +81,34 @@ fn when_cp9_alone_is_killed_terraform_goes_on_and_the_next_run_waits_for_it() {
         given.sandbox.session()
     ));
     assert!(!log.contains("EntityAlreadyExists"), "{log}");
+    given.assert_converged();
+    given.destroy();
+}
+
+#[test]
+fn a_pause_interrupts_a_terraform_that_goes_on_and_lets_it_write_its_state() {
+    let Some(given) = given(BODY) else { return };
+    given.hold();
+    let up = given.sandbox.cp9(["up"]).spawn();
+    given.wait_for_role();
+    up.kill();
+    up.wait(LIMIT);
+    let doctor = given.sandbox.cp9(["doctor", "--json"]).run();
+    assert!(
+        doctor.stdout.contains("terraform-at-work"),
+        "{}",
+        doctor.stdout
+    );
+    let pause = given.sandbox.cp9(["pause"]).spawn();
+    let began = Instant::now();
+    wait_until(LIMIT, "more time than a stray process is given", || {
+        (began.elapsed() > Duration::from_secs(8)).then_some(())
+    });
+    given.open();
+    let paused = pause.wait(LIMIT);
+    assert_eq!(paused.code, Some(0), "{}", paused.snapshot());
+    let state = given.json("terraform/terraform.tfstate").to_string();
+    assert!(state.contains("aws_iam_role"), "{state}");
     given.assert_converged();
     given.destroy();
 }
